@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
 from html import escape
@@ -25,6 +26,10 @@ TABS = (
     ("overview", "Overview"),
     ("edit", "Edit"),
 )
+# A smaller number of rules is named if it loses no more accuracy than this.
+LOSS = 0.01
+# Of more classes, only the least and the most often recognized ones are named.
+MOST_CLASSES = 4
 # Pixels of the page in a notebook.
 HEIGHT = 720
 
@@ -93,37 +98,32 @@ def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, **options: Any) 
     >>> "default-src &#39;none&#39;" in report_html(RuleSet((rule,), (Attribute("a"),), (0, 1)))
     True
     """
-    rules: RuleSet = getattr(ruleset, "ruleset_", ruleset)
-    return render(facts(rules, X, y, **options), rules)
-
-
-def render(known: Mapping[str, Any], ruleset: RuleSet) -> str:
-    """Return the page that shows facts.
-
-    Parameters
-    ----------
-    known : mapping
-        Result of `facts`.
-    ruleset : RuleSet
-    """
     jinja2 = import_optional("jinja2", "The page", "report")
     from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
 
+    rules: RuleSet = getattr(ruleset, "ruleset_", ruleset)
+    known = facts(rules, X, y, **options)
+    data, sampled = known["data"], ""
+    if data is not None and data["sampled"]:
+        sampled = f"{data['n_embedded']:,} of {data['n_rows']:,} rows are embedded, drawn at random"
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     script, style = (_read(name) for name in ("page.js", "page.css"))
     page: str = environment.from_string(_read("template.html")).render(
-        policy=_policy(script, style),
+        policy=(
+            f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+            "img-src data:; base-uri 'none'; form-action 'none'"
+        ),
         version=__version__,
-        title=f"Rules for {ruleset.target}",
+        title=f"Rules for {rules.target}",
         learner=known["overview"]["learner"] or "rules",
-        edits=ruleset.about.get("edits"),
-        target=ruleset.target,
+        edits=rules.about.get("edits"),
+        target=rules.target,
         opening=headline(known),
         figures=key_figures(known),
         tabs=TABS,
         kind="classes" if known["numbers"] is None else "numbers",
-        sentences=[rule_text(ruleset, rule) for rule in ruleset],
-        sampled=_sampled(known["data"]),
+        sentences=[rule_text(rules, rule) for rule in rules],
+        sampled=sampled,
         # Both are files of this package.
         script=Markup(script),  # noqa: S704
         style=Markup(style),  # noqa: S704
@@ -174,29 +174,9 @@ def _read(name: str) -> str:
     return files("frri.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _policy(script: str, style: str) -> str:
-    """Return a policy that allows the script and the style of the page and no requests."""
-    return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
 def _hash(content: str) -> str:
     digest = hashlib.sha256(content.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def _sampled(data: Mapping[str, Any] | None) -> str:
-    if data is None or not data["sampled"]:
-        return ""
-    return f"{data['n_embedded']:,} of {data['n_rows']:,} rows are embedded, drawn at random"
-
-
-# A smaller number of rules is named if it loses no more accuracy than this.
-LOSS = 0.01
-# Of more classes, only the least and the most often recognized ones are named.
-MOST_CLASSES = 4
 
 
 def headline(known: Mapping[str, Any]) -> str:
@@ -218,37 +198,38 @@ def headline(known: Mapping[str, Any]) -> str:
     >>> headline(facts(rules, [[1], [2], [4]], ["x", "x", "y"])).replace("\u00a0", " ")
     '1 rule, right on 67 % of 3 given rows (95 % interval 21 to 94); always answering x: 67 %.'
     """
-    overview, measured, data = known["overview"], known["performance"], known["data"]
+    overview, measured = known["overview"], known["performance"]
     rules = _counted(overview["n_rules"], "rule")
     if measured is None:
-        is_one = overview["n_rules"] == 1
-        good = "how good it is" if is_one else "how good they are"
+        good = "how good it is" if overview["n_rules"] == 1 else "how good they are"
         what = "class" if known["numbers"] is None else "number"
         return f"{rules}; {good} can be told with rows whose {what} is known."
     if known["numbers"] is not None:
-        show = number_format(known)
+        show, verb = number_format(known), "predicted"
         quality = (
             f"{rules}, off by {show(measured['mae'])} on average "
             f"on {_counted(measured['rows'], 'given row')} (R2 {measured['r2']:.2f})"
         )
-        baseline = (
-            f"always answering the mean {show(measured['mean'])}: "
-            f"off by {show(measured['mean_mae'])}"
-        )
-        return f"{'; '.join([quality, baseline, *_fewer(known)])}.{_caution(known, 'predicted')}"
-    low, high = (round(100 * end) for end in measured["interval"])
-    whose = {True: "training", False: "new"}.get(overview["is_training"], "given")
-    majority, fraction = measured["always"]
-    parts = [
-        (
+        mean, off = show(measured["mean"]), show(measured["mean_mae"])
+        baseline = f"always answering the mean {mean}: off by {off}"
+    else:
+        verb = "decided"
+        low, high = (round(100 * end) for end in measured["interval"])
+        whose = {True: "training", False: "new"}.get(overview["is_training"], "given")
+        majority, fraction = measured["always"]
+        quality = (
             f"{rules}, right on {percent(measured['accuracy'])} of "
-            f"{_counted(data['n_rows'], f'{whose} row')} (95 % interval {low} to {high})"
-        ),
-        f"always answering {known['model']['classes'][majority]}: {percent(fraction)}",
-        *_fewer(known),
-    ]
+            f"{_counted(known['data']['n_rows'], f'{whose} row')} (95 % interval {low} to {high})"
+        )
+        baseline = f"always answering {known['model']['classes'][majority]}: {percent(fraction)}"
+    caution = ""
+    if overview["is_training"]:
+        caution = f" Rows not seen in training will be {verb} less well."
+    elif overview["is_training"] is None and overview["n_training"] is not None:
+        caution = f" If the rules were learned from these rows, others will be {verb} less well."
+    sentence = f"{'; '.join([quality, baseline, *_fewer(known)])}.{caution}"
     # A number and its sign stay on one line.
-    return f"{'; '.join(parts)}.{_caution(known, 'decided')}".replace(" %", "\u00a0%")
+    return sentence.replace(" %", "\u00a0%")
 
 
 def key_figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -286,17 +267,16 @@ def recognized(known: Mapping[str, Any]) -> str:
     >>> recognized({"model": {"classes": ["no", "yes"]}, "performance": {"confusion": cells}})
     'of no: 75 %, of yes: 100 %'
     """
-    rows: dict[int, int] = {}
-    hits: dict[int, int] = {}
+    rows, hits = Counter[int](), Counter[int]()
     for truth, decided, count in known["performance"]["confusion"]:
-        rows[truth] = rows.get(truth, 0) + count
-        hits[truth] = hits.get(truth, 0) + (count if truth == decided else 0)
+        rows[truth] += count
+        hits[truth] += count * (truth == decided)
     recalls = [(c, hits[c] / rows[c]) for c in sorted(rows)]
+    joint = ", "
     if len(recalls) > MOST_CLASSES:
         ascending = sorted(recalls, key=lambda one: one[1])
-        recalls = [ascending[0], ascending[-1]]
+        recalls, joint = [ascending[0], ascending[-1]], " to "
     labels = known["model"]["classes"]
-    joint = " to " if len(rows) > MOST_CLASSES else ", "
     return joint.join(f"of {labels[c]}: {percent(recall)}" for c, recall in recalls)
 
 
@@ -324,31 +304,22 @@ def number_format(known: Mapping[str, Any]) -> Callable[[float], str]:
     return Attribute("number", known["numbers"]["low"], known["numbers"]["high"]).show
 
 
-def _caution(known: Mapping[str, Any], verb: str) -> str:
-    """Return a sentence about other rows, where rules were learned from these or may have been."""
-    overview = known["overview"]
-    if overview["is_training"]:
-        return f" Rows not seen in training will be {verb} less well."
-    if overview["is_training"] is None and overview["n_training"] is not None:
-        return f" If the rules were learned from these rows, others will be {verb} less well."
-    return ""
-
-
 def _fewer(known: Mapping[str, Any]) -> list[str]:
     """Return the smallest number of rules that is about as good, if it is at most half of them."""
-    curve = known["curve"] or []
-    if known["numbers"] is None:
-        enough = [one for one in curve[:-1] if one["accuracy"] >= curve[-1]["accuracy"] - LOSS]
-    else:
-        enough = [one for one in curve[:-1] if one["mae"] <= curve[-1]["mae"] * (1 + LOSS)]
-    if not enough or not 0 < 2 * enough[0]["n_rules"] <= known["overview"]["n_rules"]:
+    curve, numbers = known["curve"] or [], known["numbers"] is not None
+
+    def is_enough(one: Mapping[str, Any]) -> bool:
+        if numbers:
+            return bool(one["mae"] <= curve[-1]["mae"] * (1 + LOSS))
+        return bool(one["accuracy"] >= curve[-1]["accuracy"] - LOSS)
+
+    best = next(filter(is_enough, curve[:-1]), None)
+    if best is None or not 0 < 2 * best["n_rules"] <= known["overview"]["n_rules"]:
         return []
-    n = enough[0]["n_rules"]
     which = "first" if known["model"]["semantics"]["name"] == "first-match" else "broadest"
-    rules = f"the {which} rule" if n == 1 else f"the {n:,} {which} rules"
-    if known["numbers"] is not None:
-        return [f"{rules} alone: {number_format(known)(enough[0]['mae'])}"]
-    return [f"{rules} alone: {percent(enough[0]['accuracy'])}"]
+    count = f"{which} rule" if best["n_rules"] == 1 else f"{best['n_rules']:,} {which} rules"
+    quality = number_format(known)(best["mae"]) if numbers else percent(best["accuracy"])
+    return [f"the {count} alone: {quality}"]
 
 
 def _counted(count: int, noun: str) -> str:
