@@ -10,7 +10,7 @@ import numpy as np
 
 from frri._util import Floats
 from frri.explain.bounds import Goal, is_changed
-from frri.explain.counterfactual import find_counterfactual, round_change
+from frri.explain.counterfactual import Counterfactual, find_counterfactual, round_change
 from frri.explain.matches import Rival, RowDecision, RuleMatch, Step
 from frri.explain.parse_row import decode_value, format_value, parse_row
 from frri.rules import Label, RuleSet
@@ -217,29 +217,31 @@ def explain(
     names = [attribute.name for attribute in ruleset.attributes]
     goal, goal_text = _parse_goal(ruleset, at_least, at_most)
     has_goal = bool(ruleset.classes) or goal is not None
-    if unchangeable and not has_goal:
+    fixed = {unchangeable} if isinstance(unchangeable, str) else set(unchangeable)
+    if fixed and not has_goal:
         raise ValueError(
             f"The rules for {ruleset.target!r} predict numbers, and for these a smallest change "
             "needs a goal; give at_least or at_most, or leave unchangeable out."
         )
-    fixed = {unchangeable} if isinstance(unchangeable, str) else set(unchangeable)
-    for name in sorted(fixed):
-        if name not in names:
-            raise ValueError(
-                f"unchangeable names {name!r}, which is not an attribute: {', '.join(names)}."
-            )
+    for name in sorted(fixed - set(names)):
+        raise ValueError(
+            f"unchangeable names {name!r}, which is not an attribute: {', '.join(names)}."
+        )
     changeable = [j for j, name in enumerate(names) if name not in fixed]
     reached = goal is not None and bool(goal.reached_by(ruleset, matrix)[0])
     change, unalterable = None, has_goal and not reached and not changeable
     if has_goal and not reached and changeable and effort > 0:
-        change, unalterable = _find_change(ruleset, matrix[0], shown, changeable, effort, goal)
+        found = find_counterfactual(ruleset, matrix[0], changeable, effort, goal)
+        unalterable = found.row is None and found.proved
+        if found.row is not None:
+            change = _describe_change(ruleset, matrix[0], shown, found, goal)
     return Explanation(
         target=ruleset.target,
         decision=decision.answer,
         classes=ruleset.classes,
         scores=tuple(decision.scores.tolist()),
         shares=tuple(decision.shares.tolist()),
-        fallback=decision.fallback if decision.silent else None,
+        fallback=decision.fallback,
         deciding=decision.deciding(),
         firing=decision.firing(),
         rivals=decision.rivals(),
@@ -258,11 +260,11 @@ def _parse_goal(
     """Return the goal of a change, and the same as text."""
     if at_least is not None and at_most is not None:
         raise ValueError("at_least and at_most are two goals; give one of them.")
-    if at_least is None and at_most is None:
-        return None, ""
     side, make_goal, label = "at least", Goal.at_least, at_least
     if at_least is None:
         side, make_goal, label = "at most", Goal.at_most, at_most
+    if label is None:
+        return None, ""
     option = side.replace(" ", "_")
     if ruleset.task == "regression":
         number: Any = label
@@ -279,21 +281,13 @@ def _parse_goal(
     return make_goal(ruleset.classes.index(label)), f"{side} {label}"
 
 
-def _find_change(
-    ruleset: RuleSet,
-    row: Floats,
-    shown: list[str],
-    changeable: list[int],
-    effort: int,
-    goal: Goal | None,
-) -> tuple[Change | None, bool]:
-    """Return the smallest change in the units of the table, and whether none is proved to exist."""
-    found = find_counterfactual(ruleset, row, changeable, effort, goal)
-    if found.row is None:
-        return None, found.proved
+def _describe_change(
+    ruleset: RuleSet, row: Floats, shown: list[str], found: Counterfactual, goal: Goal | None
+) -> Change:
+    """Describe a counterfactual in the units of the table, rounded as far as the goal allows."""
+    assert found.row is not None  # noqa: S101 - only what was found is described
     rounded = round_change(ruleset, row, found.row, goal)
-    changes = []
-    shown = list(shown)
+    changes, shown = [], list(shown)
     for j in np.flatnonzero(is_changed(row, rounded)).tolist():
         attribute = ruleset.attributes[j]
         unseen = attribute.categories is not None and row[j] < 0
@@ -302,16 +296,15 @@ def _find_change(
         changes.append(AttributeChange(attribute.name, before, after, border))
         shown[j] = format_value(attribute, float(rounded[j]))
     decision = RowDecision(ruleset, rounded[None, :], shown)
-    change = Change(
+    return Change(
         decision=decision.answer,
         changes=tuple(changes),
         cost=found.cost,
         bound=found.bound,
         proved=found.proved,
         deciding=decision.deciding(),
-        fallback=decision.fallback if decision.silent else None,
+        fallback=decision.fallback,
     )
-    return change, False
 
 
 FALLBACKS = {
@@ -352,16 +345,15 @@ def write_sentences(explanation: Explanation) -> str:
 def make_frame(explanation: Explanation) -> "pd.DataFrame":
     """Make a row per condition of the rules that fire, decide (also after the change) or rival."""
     pd = import_optional("pandas", "A table of an explanation", "tables")
-    roles: dict[int, tuple[str, RuleMatch]] = {}
-    for rival in explanation.rivals:
-        if rival.rule is not None:
-            roles[rival.rule.index] = "best of its class", rival.rule
-    for rule in explanation.firing:
-        roles[rule.index] = "fires", rule
-    if explanation.deciding is not None:
-        roles[explanation.deciding.index] = "decides", explanation.deciding
-    order = ["decides", "fires", "best of its class"]
-    ranked = sorted(roles.values(), key=lambda pair: (order.index(pair[0]), -pair[1].contribution))
+    named: list[tuple[int, str, RuleMatch | None]] = [
+        *((2, "best of its class", rival.rule) for rival in explanation.rivals),
+        *((1, "fires", rule) for rule in explanation.firing),
+        (0, "decides", explanation.deciding),
+    ]
+    # The last role of a rule replaces the others.
+    roles = {rule.index: (rank, role, rule) for rank, role, rule in named if rule is not None}
+    order = sorted(roles.values(), key=lambda one: (one[0], -one[2].contribution))
+    ranked = [(role, rule) for _, role, rule in order]
     if explanation.change is not None and explanation.change.deciding is not None:
         ranked.append(("decides after the change", explanation.change.deciding))
     columns = ["role", "rule", "class", "degree", "weight", "contribution"]

@@ -10,14 +10,10 @@ from frri._util import Floats
 from frri.rules import Label, RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.inference import Decision, last_resort
-from frri.rules.semantics import ADDITIVE, CLASS_RULES, ORDINAL, Support
+from frri.rules.semantics import Support
 from frri.rules.text import condition_text
 
-SUPPORTED = Support(
-    "An explanation",
-    "see by RuleSet.decide or frri predict --rules what fires",
-    ADDITIVE | ORDINAL | CLASS_RULES | {"weighted-mean"},
-)
+SUPPORTED = Support("An explanation", "see by RuleSet.decide or frri predict --rules what fires")
 
 
 @dataclass(frozen=True)
@@ -129,18 +125,19 @@ class RowDecision:
         self.meaning = ruleset.semantics.meaning
         decision = Decision(ruleset, matrix)
         self.scores, self.decider = decision.scores[0], int(decision.deciding[0])
-        self.silent = bool(decision.silent[0])
-        self.fallback = last_resort(ruleset)
+        # The fallback decides where no rule fires.
+        self.fallback = last_resort(ruleset) if decision.silent[0] else None
         self.decided, self.shares = -1, np.empty(0)
         if ruleset.classes:
             self.decided, self.shares = int(decision.index[0]), decision.probabilities[0]
         self.answer = ruleset.classes[self.decided] if ruleset.classes else float(self.scores[0])
-        arrays = ruleset.arrays
-        self.row = arrays.clipped(matrix)[0]
-        self.memberships = np.maximum(arrays.uncut(self.row[None, :])[0], 0.0)
-        self.degrees = arrays.matching(self.row[None, :])[0]
+        self.arrays = arrays = ruleset.arrays
+        row = arrays.clipped(matrix)
+        self.row, uncut = row[0], arrays.uncut(row)
+        self.memberships = np.maximum(uncut[0], 0.0)
+        self.degrees = arrays.join(self.memberships[None, :])[0]
         self.weighted = self.degrees * arrays.weights
-        self.near = arrays.nearness(self.row[None, :])[0]
+        self.near = arrays.join_nearness(uncut)[0]
         self.first = int((self.degrees > 0.0).argmax()) if len(self.degrees) else -1
         self.base, self.contributions = self._contributions()
 
@@ -154,10 +151,7 @@ class RowDecision:
 
     def deciding(self) -> RuleMatch | None:
         """Return the rule that decided."""
-        decider = self.decider
-        if self.silent and self.meaning.combination == "mean" and self.fallback == "nearest":
-            decider = int(self.near.argmax())
-        return None if decider < 0 else self._match(decider)
+        return None if self.decider < 0 else self._match(self.decider)
 
     def rivals(self) -> tuple[Rival, ...]:
         """Return the other classes with their best rules; ordered classes have `steps` instead."""
@@ -180,13 +174,13 @@ class RowDecision:
         """Return the base, if there is one, and the contribution of each rule."""
         if self.meaning.is_list:
             decides = np.arange(len(self.degrees)) == self.first
-            return None, np.where(decides, float(not self.silent), 0.0)
+            return None, np.where(decides, float(self.fallback is None), 0.0)
         if self.meaning.combination == "mean":
             total = self.weighted.sum()
             return None, self.weighted / total if total > 0.0 else self.weighted
         if not self.meaning.adds:
             return None, self.weighted
-        says, base = self.ruleset.arrays.says, self.ruleset.base
+        says, base = self.arrays.says, self.ruleset.base
         if self.meaning.task == "ordinal":
             start = base[max(self.decided, 1) - 1] if base else 0.0
             return float(start), self.weighted * says[:, 0]
@@ -205,28 +199,22 @@ class RowDecision:
     def _match(self, r: int) -> RuleMatch:
         """Describe how the row matches one rule."""
         rule = self.ruleset[r]
-        conditions = tuple(
-            ConditionMatch(
-                c.attribute,
-                condition_text(c, self.ruleset.attributes[j], self.ruleset.clip),
-                self.shown[j],
-                membership,
-            )
-            for c, j, membership in self._conditions(r)
-        )
+        conditions = []
+        for c, j, membership in self._conditions(r):
+            text = condition_text(c, self.ruleset.attributes[j], self.ruleset.clip)
+            conditions.append(ConditionMatch(c.attribute, text, self.shown[j], membership))
         contribution, degree = float(self.contributions[r]), float(self.degrees[r])
-        return RuleMatch(r, rule.consequent, degree, rule.weight, contribution, conditions)
+        return RuleMatch(r, rule.consequent, degree, rule.weight, contribution, tuple(conditions))
 
     def _conditions(self, r: int) -> Iterator[tuple[Condition, int, float]]:
         """Yield the conditions of a rule with their feature and their membership."""
-        arrays = self.ruleset.arrays
-        for k, condition in enumerate(self.ruleset[r].conditions, int(arrays.indptr[r])):
-            yield condition, int(arrays.columns[k]), float(self.memberships[k])
+        for k, condition in enumerate(self.ruleset[r].conditions, int(self.arrays.indptr[r])):
+            yield condition, int(self.arrays.columns[k]), float(self.memberships[k])
 
     def _describe_votes(self, c: int) -> Rival:
         """Describe a class that has fewer votes."""
         label, score = self.ruleset.classes[c], float(self.scores[c])
-        votes = self.weighted * self.ruleset.arrays.says[:, c]
+        votes = self.weighted * self.arrays.says[:, c]
         best = int(votes.argmax()) if len(votes) else -1
         head = f"votes come to {score:+.2f}"
         if best < 0 or votes[best] <= 0.0:
@@ -237,7 +225,7 @@ class RowDecision:
     def _describe_best_rule(self, c: int) -> Rival:
         """Describe the best rule of a class, and the values that it needs."""
         label, score = self.ruleset.classes[c], float(self.scores[c])
-        own = np.flatnonzero(self.ruleset.arrays.classes == c)
+        own = np.flatnonzero(self.arrays.classes == c)
         if not len(own):
             return Rival(label, score, None, "no rule speaks for it")
         fires = self.weighted[own].max() > 0.0
@@ -249,16 +237,14 @@ class RowDecision:
             for one, j, membership in self._conditions(r)
             if level is not None and (membership < level or membership <= 0.0)
         )
-        if not reason:
-            counts = rule.degree > 0.0
-            state = f"counts {rule.contribution:.2f}" if counts else "does not fire"
-            reason = f"rule {r + 1} {state}"
+        counts = f"counts {rule.contribution:.2f}" if rule.degree > 0.0 else "does not fire"
+        reason = reason or f"rule {r + 1} {counts}"
         return Rival(label, score, rule, reason, aim if obstacles else "", obstacles)
 
     def _find_level(self, r: int) -> tuple[float | None, str, str]:
         """Return the membership that every condition of a rule needs, its aim, or an objection."""
         is_list, combination = self.meaning.is_list, self.meaning.combination
-        if self.silent or (is_list and r < self.first):
+        if self.fallback is not None or (is_list and r < self.first):
             return 0.0, "fire", ""
         if is_list and r == self.first:
             return None, "", f"rule {r + 1} decides, and most of its share is of another class"
@@ -298,25 +284,22 @@ class RowDecision:
             return f"log odds of {self.ruleset.base[t - 1] + total:+.2f}"
         firing = self._strongest_rules(t, self.weighted, 0.0)
         if firing:
-            return "by " + " against ".join(
-                self._name_rule(r, f"counts {value:.2f}") for r, value in firing
-            )
+            names = [self._name_rule(r, f"counts {value:.2f}") for r, value in firing]
+            return f"by {' against '.join(names)}"
         nearest = self._strongest_rules(t, self.near, -inf)
         if self.ruleset.fallback == "nearest" and nearest:
-            names = ", before ".join(
-                self._name_rule(r, f"{max(-value, 0.0):.2f} away") for r, value in nearest
-            )
-            return f"about which no rule speaks; the nearest is {names}"
+            names = [self._name_rule(r, f"{max(-v, 0.0):.2f} away") for r, v in nearest]
+            return f"about which no rule speaks; the nearest is {', before '.join(names)}"
         return "about which no rule speaks; the sizes of the classes that are left decide"
 
     def _strongest_rules(self, t: int, votes: Floats, above: float) -> list[tuple[int, float]]:
         """Return the strongest rule for and that against "at least class t", with their votes."""
-        classes, rising = self.ruleset.arrays.classes, self.ruleset.arrays.rising
-        found = []
-        for own in np.flatnonzero(rising & (classes >= t)), np.flatnonzero(~rising & (classes < t)):
-            if len(own) and votes[own].max() > above:
-                best = int(own[votes[own].argmax()])
-                found.append((best, float(votes[best])))
+        classes, rising = self.arrays.classes, self.arrays.rising
+        sides = (
+            np.flatnonzero(side) for side in (rising & (classes >= t), ~rising & (classes < t))
+        )
+        best = [int(own[votes[own].argmax()]) for own in sides if len(own)]
+        found = [(r, float(votes[r])) for r in best if votes[r] > above]
         return sorted(found, key=lambda one: -one[1])
 
     def _name_rule(self, r: int, amount: str) -> str:

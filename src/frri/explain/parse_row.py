@@ -76,14 +76,12 @@ def _make_table(row: Any, names: list[str]) -> Any:
     if given is not None:
         counts = Counter(name for name, _ in given)
         for name in names:
-            if not counts[name]:
-                raise ValueError(f"The row has no value for {name!r}; give None if it is missing.")
-            if counts[name] > 1:
-                raise ValueError(
-                    f"The row has more than one value for {name!r}; rename the others."
-                )
-        by_name = dict(given)
-        row = [by_name[name] for name in names]
+            if counts[name] != 1:
+                number, remedy = "no value", "give None if it is missing"
+                if counts[name]:
+                    number, remedy = "more than one value", "rename the others"
+                raise ValueError(f"The row has {number} for {name!r}; {remedy}.")
+        row = [dict(given)[name] for name in names]
     try:
         is_scalar = isinstance(row, str | bytes | AbstractSet)
         items = [] if is_scalar else [_to_python(item) for item in row]
