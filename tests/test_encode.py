@@ -14,8 +14,8 @@ from frri.cli import main
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.report.facts import facts
 from frri.rules import compare
-from frri.table import columns, encode_frame, to_matrix
 from frri.table import encode as encoding
+from frri.table import encode_frame, to_matrix
 
 FRAME = pd.DataFrame(
     {
@@ -105,18 +105,18 @@ def test_questions_to_a_ruleset_convert_every_column_once():
 def conversions(monkeypatch):
     """The names of the columns that are encoded or read, in order."""
     seen = []
-    encode, read = encoding._encode, columns.Column.of.__func__
+    encode, describe = encoding._encode, encoding._describe
 
     def encode_and_note(column, attribute):
         seen.append(attribute.name)
         return encode(column, attribute)
 
-    def read_and_note(cls, column, name):
+    def describe_and_note(column, name):
         seen.append(name)
-        return read(cls, column, name)
+        return describe(column, name)
 
     monkeypatch.setattr(encoding, "_encode", encode_and_note)
-    monkeypatch.setattr(columns.Column, "of", classmethod(read_and_note))
+    monkeypatch.setattr(encoding, "_describe", describe_and_note)
     return seen
 
 

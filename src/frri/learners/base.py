@@ -60,7 +60,6 @@ from frri.table import (
 )
 from frri.table.checks import (
     check_complete,
-    check_names,
     check_whole_numbers,
     warn_about_columns,
 )
@@ -149,10 +148,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             )
             made_up = [f"x{j}" for j in range(values.shape[1])]
             return EncodedTable(values, describe_columns(values, made_up)), y
-        if names is not None:
-            check_names(names)
-        validate_data(self, X, y, skip_check_array=True)
         table = X if isinstance(X, EncodedTable) else encode_frame(X)
+        validate_data(self, X, y, skip_check_array=True)
         if isinstance(X, EncodedTable):
             self.feature_names_in_ = np.array([a.name for a in X.attributes], dtype=object)
         if not len(table):

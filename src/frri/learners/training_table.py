@@ -16,7 +16,7 @@ from frri._util import Floats, Ints, Positions, short_repr
 from frri.rules import Label
 from frri.rules.rule import as_labels, label_array
 from frri.table import Attribute, EncodedTable, column_names
-from frri.table.columns import is_missing, number, plain_table
+from frri.table.columns import is_missing, plain_table, to_number
 
 
 class CheckedTable:
@@ -317,4 +317,4 @@ def _numbers(array: NDArray[Any]) -> Floats:
                 f"sample_weight holds {value!r} in row {row + 1}, which is not a number; "
                 "give one number per row."
             )
-    return np.array([number(value, "sample_weight", row) for row, value in enumerate(values)])
+    return np.array([to_number(value, "sample_weight", row) for row, value in enumerate(values)])

@@ -6,7 +6,9 @@ import io
 import re
 import warnings
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from frri._util import import_pandas, quote_name
 from frri.readers.infer_types import DEFAULTS, NA_VALUES, ReadOptions, infer_columns
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
 
 SEPARATORS = ",;\t|"
 
-# Characters from which the layout of a file is inferred.
-SAMPLE = 10_000
+# Number of cells from which the layout of a file is inferred.
+SAMPLE = 5_000
 
 # Names of a first column that numbers or names the rows, as programs write them.
 _NO_NAME = {"", "Unnamed: 0"}
@@ -44,7 +46,11 @@ def read_delimited(content: bytes, name: str, options: ReadOptions = DEFAULTS) -
     0   01
     1  NaN
     """
-    layout = find_layout(decode(content, name), name)
+    return read_layout(find_layout(decode(content, name), name), name, options)
+
+
+def read_layout(layout: "Layout", name: str, options: ReadOptions) -> "pd.DataFrame":
+    """Read a table whose layout is known."""
     frame = _parse(layout, name, options)
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
@@ -52,7 +58,7 @@ def read_delimited(content: bytes, name: str, options: ReadOptions = DEFAULTS) -
         _check_lengths(layout, name)
     _warn_about_codes(frame, layout)
     frame = _set_names(frame, layout.columns, name, set(options.strings))
-    return infer_columns(frame, options, decimal_commas=layout.separator != ",")
+    return infer_columns(frame, options._replace(decimal_commas=layout.separator != ","))
 
 
 def _warn(message: str) -> None:
@@ -94,7 +100,7 @@ def decode(content: bytes, name: str) -> str:
     if not text.strip("\ufeff\x1a \t\v\f\r\n"):
         raise ValueError(f"{name} is empty.")
     # One line end: pandas' parser fails where a carriage return is followed by a space.
-    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\x1a")
 
 
 def is_utf16(content: bytes) -> bool:
@@ -112,23 +118,53 @@ class Layout(NamedTuple):
     separator: str
     columns: list[str]
 
+    def with_rows(self, text: str) -> "Layout":
+        """Return the layout of further rows, below a header."""
+        header = self.separator.join(map(str, range(len(self.columns))))
+        return self._replace(text=f"{header}\n{text}")
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number of the last line of each row, and its values."""
+        # One line at a time: a copy of a large text takes long.
+        lines = (line[0] for line in re.finditer(r".*\n|.+", self.text))
+        reader = csv.reader(lines, delimiter=self.separator, skipinitialspace=True)
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            spaced = self.separator == " " or cells == [""]
+            yield reader.line_num, [cell for cell in cells if cell] if spaced else cells
+
+    def first_rows(self) -> list[list[str]]:
+        """Return the values of the first rows."""
+        found: list[list[str]] = []
+        n_cells = 0
+        with suppress(csv.Error):
+            for _, row in self.rows():
+                found.append(row)
+                n_cells += len(row) + 1
+                if n_cells > SAMPLE:
+                    break
+        return found
+
 
 def find_layout(text: str, name: str) -> Layout:
     """Return the layout by the separator that gives the most column names."""
     stated = _STATED.match(text)
     if stated:
         text = text[stated.end() :]
-    text = text.lstrip("\ufeff\n").rstrip("\x1a")
-    text = _without_title(_without_comments(text), name)
-    candidates = stated[1] if stated else SEPARATORS
-    headers = {separator: _header(text, separator, name) for separator in candidates}
-    separator = max(candidates, key=lambda s: len(headers[s]))
-    if len(headers[separator]) == 1 and _is_spaced(text):
-        separator = " "
-        headers[" "] = _header(text.lstrip(" "), " ", name)
-    columns = [column.strip() for column in headers[separator]]
-    if _has_row_names(_first_rows(text, separator), len(columns)):
-        columns.insert(0, "")
+    text = _without_title(_without_comments(text.lstrip("\ufeff\n")), name)
+    found = {
+        separator: Layout(text, separator, []).first_rows()
+        for separator in (stated[1] if stated else SEPARATORS)
+    }
+    separator = max(found, key=lambda s: len(found[s][0]) if found[s] else 0)
+    rows = found[separator]
+    if rows and len(rows[0]) == 1:
+        spaced = Layout(text, " ", []).first_rows()
+        if _is_spaced(spaced):
+            separator, rows = " ", spaced
+    if not rows or not rows[0]:
+        raise ValueError(f"{name} does not begin with a line of column names.")
+    columns = [""] * _has_row_names(rows) + rows[0]
     return Layout(text, separator, _distinct(columns, name))
 
 
@@ -147,17 +183,15 @@ def _without_comments(text: str) -> str:
 def _without_title(text: str, name: str) -> str:
     """Drop lines of one value above a table of several columns, with a note."""
     for separator in SEPARATORS:
-        rows = _first_rows(text, separator)
-        filled = [sum(map(bool, row)) for row in rows]
-        start = next((i for i, cells in enumerate(filled) if cells > 1), 0)
-        header, below = rows[start] if rows else [], [row for row in rows[start + 1 :] if row]
+        rows = Layout(text, separator, []).first_rows()
+        start = next((i for i, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)
         # A single name above columns without names, or above numbers, is a header all the same.
-        if not start or not all(header) or any(map(_NUMBER.fullmatch, header)):
+        if not start or not all(rows[start]) or any(map(_NUMBER.fullmatch, rows[start])):
             continue
         *above, line = text.split("\n", start + 1)[: start + 1]
         title = "\n".join(above)
         split = any(above[0].count(s) == line.count(s) > 0 for s in SEPARATORS if s != separator)
-        equal = {len(row) for row in below} == {len(header)}
+        equal = {len(row) for row in rows[start + 1 :] if row} == {len(rows[start])}
         if equal and not split and title.count('"') % 2 == 0:
             _warn(
                 f"{name}: the table begins in line {start + 1}; what is written above is left out."
@@ -166,41 +200,21 @@ def _without_title(text: str, name: str) -> str:
     return text
 
 
-def _first_rows(text: str, separator: str) -> list[list[str]]:
-    """Return the values of the first lines."""
-    lines = text[:SAMPLE].split("\n")
-    if len(text) > SAMPLE:
-        lines.pop()  # it is cut off
-    try:
-        bare = (line.strip(" ") for line in lines)
-        rows = csv.reader(bare, delimiter=separator, skipinitialspace=True)
-        return [[cell.strip() for cell in row if cell or separator != " "] for row in rows]
-    except csv.Error:
-        return []
-
-
-def _has_row_names(rows: list[list[str]], n_columns: int) -> bool:
+def _has_row_names(rows: list[list[str]]) -> bool:
     """Return whether a header lacks the name of the first column, where R names or counts rows."""
-    _, *below = [row for row in rows if row] or [[]]
-    if {len(row) for row in below} != {n_columns + 1} or not any(row[-1] for row in below):
+    header, *below = [row for row in rows if row] or [[]]
+    if {len(row) for row in below} != {len(header) + 1} or not any(row[-1] for row in below):
         return False
     first = [row[0] for row in below]
     counted = first == [str(i) for i in range(1, len(first) + 1)]
     return counted or not all(map(_NUMBER.fullmatch, first))
 
 
-def _header(text: str, separator: str, name: str) -> list[str]:
-    try:
-        return next(csv.reader(io.StringIO(text), delimiter=separator, skipinitialspace=True))
-    except (csv.Error, StopIteration):
-        raise ValueError(f"{name} does not begin with a line of column names.") from None
-
-
-def _is_spaced(text: str) -> bool:
+def _is_spaced(rows: list[list[str]]) -> bool:
     """Return whether spaces separate the first lines into equally many values, two or more."""
-    rows = [row for row in _first_rows(text, " ")[:20] if row]
-    counts = {len(row) for row in rows[1:] or rows}
-    return len(counts) == 1 and len(rows[0]) > 1 and len(rows[0]) - counts.pop() in {0, -1}
+    header, *below = [row for row in rows if row][:20] or [[]]
+    counts = {len(row) for row in below or [header]}
+    return len(header) > 1 and counts in ({len(header)}, {len(header) + 1})
 
 
 def _distinct(columns: list[str], name: str) -> list[str]:
@@ -223,20 +237,12 @@ def _distinct(columns: list[str], name: str) -> list[str]:
 def _parse(layout: Layout, name: str, options: ReadOptions) -> "pd.DataFrame":
     """Parse the cells; columns are called by their positions."""
     pd = import_pandas()
-    strings = options.strings
     marks = [*NA_VALUES, *options.na_values]
-    places = {column: place for place, column in enumerate(layout.columns)}
     kept = {
-        place: strings.get(column, ())
-        for column, place in places.items()
-        if column in strings or column == options.classes
+        place: options.strings.get(column, ())
+        for place, column in enumerate(layout.columns)
+        if column in options.strings or column == options.classes
     }
-    na_values: Any = marks
-    if any(mark in known for known in kept.values() for mark in marks):
-        na_values = {
-            place: [mark for mark in marks if mark not in kept.get(place, ())]
-            for place in range(len(layout.columns))
-        }
     try:
         frame = pd.read_csv(
             io.StringIO(layout.text),
@@ -245,7 +251,10 @@ def _parse(layout: Layout, name: str, options: ReadOptions) -> "pd.DataFrame":
             names=range(len(layout.columns)),
             dtype=dict.fromkeys(kept, str),
             skipinitialspace=True,
-            na_values=na_values,
+            na_values={
+                place: [mark for mark in marks if mark not in kept.get(place, ())]
+                for place in range(len(layout.columns))
+            },
             keep_default_na=False,
             low_memory=False,
             # To the last bit: a database that reads the same file must find the same thresholds.
@@ -273,32 +282,25 @@ def _reason(error: str) -> str:
 
 def _check_lengths(layout: Layout, name: str) -> None:
     """Raise a ValueError for a row that ends early, which the parser fills with missing values."""
-    rows: Iterator[tuple[int, list[str]]]
-    if layout.separator == " ":
-        rows = ((i, line.split()) for i, line in enumerate(layout.text.splitlines(), start=1))
-    else:
-        lines = io.StringIO(layout.text)
-        reader = csv.reader(lines, delimiter=layout.separator, skipinitialspace=True)
-        rows = ((reader.line_num, row) for row in reader)
+    wanted = len(layout.columns)
     try:
-        next(rows)  # the header, which R makes one name short
-        for line, row in rows:
-            if 0 < len(row) < len(layout.columns):
-                raise ValueError(
-                    f"{name}: line {line} has {len(row)} values, "
-                    f"the header {len(layout.columns)} names."
-                )
+        # The header, which R makes one name short, is no row.
+        short = (
+            (line, len(r)) for line, r in islice(layout.rows(), 1, None) if 0 < len(r) < wanted
+        )
+        line, found = next(short, (0, wanted))
     except csv.Error as error:
         raise ValueError(f"{name}: {error}.") from None
+    if found < wanted:
+        raise ValueError(f"{name}: line {line} has {found} values, the header {wanted} names.")
 
 
 def _warn_about_codes(frame: "pd.DataFrame", layout: Layout) -> None:
     """Warn of postcodes and the like in the first rows, which are no quantities."""
     n_columns = len(layout.columns)
-    rows = _first_rows(layout.text, layout.separator)[1:]
+    rows = [row for row in layout.first_rows()[1:] if len(row) == n_columns]
     for place, (column, dtype) in enumerate(zip(layout.columns, frame.dtypes, strict=True)):
-        cells = (row[place] for row in rows if len(row) == n_columns)
-        code = next(filter(_CODE.fullmatch, cells), None)
+        code = next((row[place] for row in rows if _CODE.fullmatch(row[place])), None)
         if dtype.kind in "iu" and code is not None:
             _warn(
                 f"Column {column!r} holds {code!r}, as codes are written; it is taken as a number "

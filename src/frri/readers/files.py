@@ -17,7 +17,14 @@ from zipfile import BadZipFile
 
 from frri._util import import_optional, import_pandas
 from frri.readers.arff import read_arff
-from frri.readers.delimited import Layout, decode, find_layout, is_utf16, read_delimited
+from frri.readers.delimited import (
+    Layout,
+    decode,
+    find_layout,
+    is_utf16,
+    read_delimited,
+    read_layout,
+)
 from frri.readers.infer_types import (
     ReadOptions,
     check_date_format,
@@ -36,8 +43,12 @@ FORMATS = {
     **dict.fromkeys((".arff", ".dat"), "arff"),
 }
 
-# Endings of Arrow files, among them Feather.
-ARROW = (".feather", ".arrow")
+# Bytes of a text that are read at a time; a file that is not larger is read as a whole.
+STRETCH = 1 << 23
+# Maximum number of values, and of rows, of a typed file that are read at a time.
+MOST_VALUES, MOST_ROWS = 1 << 20, 1 << 16
+
+_ARFF_BEGINNING = re.compile(rb"(\xef\xbb\xbf)?(\s|%[^\n]*\n)*@relation", re.IGNORECASE)
 
 
 def read_table(
@@ -90,34 +101,34 @@ def read_table(
     if date_format is not None:
         check_date_format(date_format)
     options = ReadOptions(strings or {}, na_values, date_format, classes)
-    content, name, kind = _open(source)
-    if kind == "sheet":
-        content, kind = read_sheet(content, name), "delimited"
+    if str(source) == "-":
+        name, content = "standard input", sys.stdin.buffer.read()
+        kind = _kind_of(content)
+    else:
+        name = Path(source).name
+        content, kind = _read_file(Path(source))
     if kind == "delimited":
         return read_delimited(content, name, options)
-    if kind == "json":
-        frame = read_json(content, name, options)
-    elif kind == "parquet":
+    if kind == "sheet":
+        return read_delimited(read_sheet(content, name), name, options)
+    if kind == "parquet":
         frame = read_parquet(content, name)
     else:
-        frame = _read_arff(content, name, options)
+        frame = (read_json if kind == "json" else _read_arff)(content, name, options)
     return replace_na_values(frame, na_values)
 
 
-def _open(source: str | PathLike[str]) -> tuple[bytes, str, str]:
-    """Return the content of a file or of standard input, its name and its format."""
-    if str(source) == "-":
-        content = sys.stdin.buffer.read()
-        if content.startswith(b"PAR1"):
-            kind = "parquet"
-        elif content.lstrip()[:1] in (b"{", b"["):
-            kind = "json"
-        else:
-            kind = "arff" if _ARFF_BEGINNING.match(content) else "delimited"
-        return content, "standard input", kind
-    path = Path(source)
-    compressed = path.suffix.lower() in _DECOMPRESS
-    ending = Path(path.stem).suffix if compressed else path.suffix
+def _kind_of(content: bytes) -> str:
+    """Return the format of a file without a name."""
+    if content.startswith(b"PAR1"):
+        return "parquet"
+    if content.lstrip()[:1] in (b"{", b"["):
+        return "json"
+    return "arff" if _ARFF_BEGINNING.match(content) else "delimited"
+
+
+def _read_file(path: Path) -> tuple[bytes, str]:
+    """Return the content of a file, decompressed, and its format."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -127,17 +138,39 @@ def _open(source: str | PathLike[str]) -> tuple[bytes, str, str]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(f"{path} cannot be read: {reason}.") from None
+    packing, ending = path.suffix.lower(), path.suffix
+    if packing in _DECOMPRESS:
+        ending = Path(path.stem).suffix
     if ending.lower() not in FORMATS:
         raise ValueError(
             f"{path.name}: cannot tell the format from the ending {ending!r}; "
             f"expected one of {', '.join(FORMATS)}."
         )
-    if compressed:
-        content = decompress(content, path.name)
-    return content, path.name, FORMATS[ending.lower()]
+    if packing in _DECOMPRESS:
+        try:
+            content = _DECOMPRESS[packing](content)
+        except (OSError, EOFError, ValueError, lzma.LZMAError):
+            raise ValueError(
+                f"{path.name} is not compressed as its ending {packing!r} says, or damaged."
+            ) from None
+    return content, FORMATS[ending.lower()]
 
 
-_ARFF_BEGINNING = re.compile(rb"(\xef\xbb\xbf)?(\s|%[^\n]*\n)*@relation", re.IGNORECASE)
+def _decompress_zstd(content: bytes) -> bytes:
+    arrow = import_optional("pyarrow", "Reading .zst files", "tables")
+    with arrow.input_stream(io.BytesIO(content), compression="zstd") as stream:
+        return bytes(stream.read())
+
+
+_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.decompress,
+    ".bz2": bz2.decompress,
+    ".xz": lzma.decompress,
+    ".zst": _decompress_zstd,
+}
+
+
+# ------------------------------------------------------------------ ARFF, spreadsheets and JSON
 
 
 def _read_arff(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame":
@@ -151,47 +184,9 @@ def _read_arff(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame
         ) from None
     if table.frame.empty:
         raise ValueError(f"{name} has attributes but no rows.")
-    return infer_columns(table.frame, options._replace(na_values=()), inferred=table.dates)
-
-
-# ------------------------------------------------------------------ compressed files and
-# spreadsheets
-
-
-def _decompress_zstd(content: bytes) -> bytes:
-    arrow = import_optional("pyarrow", "Reading .zst files", "tables")
-    with arrow.input_stream(io.BytesIO(content), compression="zstd") as stream:
-        decompressed: bytes = stream.read()
-    return decompressed
-
-
-_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-    ".zst": _decompress_zstd,
-}
-
-
-def decompress(content: bytes, name: str) -> bytes:
-    """Decompress the content of a file, in the format of its ending.
-
-    Examples
-    --------
-    >>> decompress(gzip.compress(b"a,b"), "x.csv.gz")
-    b'a,b'
-    >>> decompress(b"a,b", "x.csv.gz")
-    Traceback (most recent call last):
-        ...
-    ValueError: x.csv.gz is not compressed as its ending '.gz' says, or damaged.
-    """
-    ending = PurePath(name).suffix.lower()
-    try:
-        return _DECOMPRESS[ending](content)
-    except (OSError, EOFError, ValueError, lzma.LZMAError):
-        raise ValueError(
-            f"{name} is not compressed as its ending {ending!r} says, or damaged."
-        ) from None
+    strings = {column: () for column in table.frame.columns if column not in table.dates}
+    known = {column: options.strings[column] for column in strings if column in options.strings}
+    return infer_columns(table.frame, options._replace(strings=strings | known, na_values=()))
 
 
 def read_sheet(content: bytes, name: str) -> bytes:
@@ -229,9 +224,6 @@ def _cell_text(value: Any) -> str:
     return str(value).removesuffix(" 00:00:00")
 
 
-# ------------------------------------------------------------------ JSON
-
-
 def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame":
     r"""Read a list of objects, an object of columns, or one object in every line.
 
@@ -248,7 +240,15 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
     0  1  None
     1  2     x
     """
-    rows = _json_rows(_parse_json(decode(content, name), name), name)
+    text = decode(content, name)
+    try:
+        parsed = json.loads(text)
+    except (ValueError, RecursionError):
+        try:
+            parsed = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            raise ValueError(f"{name} is not JSON.") from None
+    rows = _json_rows(parsed, name)
     keys = dict.fromkeys(key for row in rows for key in row)
     columns = {key: [row.get(key) for row in rows] for key in keys}
     for key, values in columns.items():
@@ -260,17 +260,6 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
     if not columns:
         raise ValueError(f"{name} has no rows.")
     return infer_columns(import_pandas().DataFrame(columns), options)
-
-
-def _parse_json(text: str, name: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    except (ValueError, RecursionError):
-        raise ValueError(f"{name} is not JSON.") from None
 
 
 def _json_rows(content: Any, name: str) -> list[dict[str, Any]]:
@@ -289,6 +278,8 @@ def _json_rows(content: Any, name: str) -> list[dict[str, Any]]:
 
 # ------------------------------------------------------------------ Parquet and Arrow
 
+# Endings of Arrow files, among them Feather.
+_ARROW = (".feather", ".arrow")
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
@@ -303,36 +294,35 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
     ValueError: example.parquet is not a Parquet file, or a damaged one.
     """
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
+    feather = import_optional("pyarrow.feather", "Reading Feather", "tables")
     if not content:
         raise ValueError(f"{name} is empty.")
     try:
-        if is_arrow(name):
-            feather = import_optional("pyarrow.feather", "Reading Feather", "tables")
+        if _is_arrow(name):
             table = feather.read_table(io.BytesIO(content))
         else:
             table = parquet.ParquetFile(io.BytesIO(content)).read()
     except (ValueError, OSError):  # pyarrow's own errors are of these types
-        raise damaged_file(name) from None
-    frame = arrow_frame(table, name)
+        raise _damaged(name) from None
+    frame = _arrow_frame(table, name)
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
     return frame
 
 
-def is_arrow(name: str) -> bool:
-    """Return whether a file has the ending of an Arrow file."""
-    return any(ending in ARROW for ending in PurePath(name.lower()).suffixes)
+def _is_arrow(name: str) -> bool:
+    return any(ending in _ARROW for ending in PurePath(name.lower()).suffixes)
 
 
-def damaged_file(name: str) -> ValueError:
+def _damaged(name: str) -> ValueError:
     """Return the error about a file that is not what its name says."""
     kind = "Parquet"
-    if is_arrow(name):
+    if _is_arrow(name):
         kind = "Feather" if ".feather" in name.lower() else "Arrow"
     return ValueError(f"{name} is not a {kind} file, or a damaged one.")
 
 
-def arrow_frame(table: Any, name: str) -> "pd.DataFrame":
+def _arrow_frame(table: Any, name: str) -> "pd.DataFrame":
     """Convert a table of pyarrow to a data frame, if its columns are of suitable types."""
     twice = [column for column, n in Counter(table.column_names).items() if n > 1]
     if twice:
@@ -356,11 +346,6 @@ def arrow_frame(table: Any, name: str) -> "pd.DataFrame":
 
 
 # ------------------------------------------------------------------ files in parts
-
-# Bytes of a text that are read at a time; a file that is not larger is read as a whole.
-STRETCH = 1 << 23
-# Maximum number of values, and of rows, of a typed file that are read at a time.
-MOST_VALUES, MOST_ROWS = 1 << 20, 1 << 16
 
 
 class Batch(NamedTuple):
@@ -386,7 +371,7 @@ def read_batches(
 
     Separated values, Parquet and Arrow (Feather) allow it unless they are compressed as a whole;
     other files have one part. Types of columns of a text are inferred in each part, and must agree
-    (see `join_tables`).
+    (see `frri.readers.training.join_tables`).
 
     Parameters
     ----------
@@ -411,26 +396,25 @@ def read_batches(
     [([1, 2], 0, 1.0)]
     """
     path = Path(source)
-    kind = "" if str(source) == "-" else FORMATS.get(path.suffix.lower(), "")
-    if kind == "parquet" and path.is_file():
-        frames = _arrow_batches(path, columns, **options)
-    elif kind == "delimited" and path.is_file() and path.stat().st_size > STRETCH:
-        frames = _text_batches(path, ReadOptions(strings or {}, **options))
-    else:
-        frames = iter([(read_table(source, strings, **options), 1.0)])
+    kind = FORMATS.get(path.suffix.lower()) if path.is_file() and path.name != "-" else None
+    parts: _Parts | None = None
+    if kind == "parquet":
+        parts = _arrow_batches(path, columns, options.get("na_values", ()))
+    elif kind == "delimited" and path.stat().st_size > STRETCH:
+        parts = _text_batches(path, ReadOptions(strings or {}, **options))
+    if parts is None:
+        yield Batch(read_table(source, strings, **options), 0, 1.0)
+        return
     start, names = 0, None
     try:
-        for frame, done in frames:
+        for frame, done in parts:
             names = names or list(frame.columns)
-            if list(frame.columns) != names:
-                lacking = [name for name in names if name not in frame.columns]
-                more = [name for name in frame.columns if name not in names]
-                what = (
-                    f"no column {lacking[0]!r}" if lacking else f"a column {(more or ['?'])[0]!r}"
-                )
+            different = set(names).symmetric_difference(frame.columns)
+            if different:
+                name = min(different)
                 raise ValueError(
-                    f"{path.name} has {what} from row {start + 1} on, unlike above; "
-                    "give all its parts the same columns."
+                    f"{path.name} has {'no' if name in names else 'a'} column {name!r} from row "
+                    f"{start + 1} on, unlike above; give all its parts the same columns."
                 )
             yield Batch(frame, start, done)
             start += len(frame)
@@ -440,29 +424,27 @@ def read_batches(
         raise ValueError(f"{path.name} has column names but no rows.")
 
 
-# ------------------------------------------------------------------ texts
-
-
 def _text_batches(path: Path, options: ReadOptions) -> _Parts:
     """Read stretches of rows, each below the header of the file."""
-    size, header, rows, read = path.stat().st_size, b"", 0, 0
+    size, rows, read = path.stat().st_size, 0, 0
+    layout: Layout | None = None
     for stretch in _stretches(path):
         read += len(stretch)
         if not stretch.strip():
             continue
-        if not header:
-            if is_utf16(stretch):  # a line end is not a byte
-                yield read_table(path, **options._asdict()), 1.0
-                return
-            frame = read_delimited(stretch, path.name, options)
-            header = _header(find_layout(decode(stretch, path.name), path.name))
-        else:
-            try:
-                frame = read_delimited(header + stretch, path.name, options)
-            except ValueError as error:
-                raise ValueError(
-                    f"After row {rows} of {path.name}, lines and rows counted from there: {error}"
-                ) from None
+        if layout is None and is_utf16(stretch):  # a line end is not a byte
+            yield read_delimited(path.read_bytes(), path.name, options), 1.0
+            return
+        text = decode(stretch, path.name)
+        layout = layout.with_rows(text) if layout else find_layout(text, path.name)
+        try:
+            frame = read_layout(layout, path.name, options)
+        except ValueError as error:
+            if not rows:
+                raise
+            raise ValueError(
+                f"After row {rows} of {path.name}, lines and rows counted from there: {error}"
+            ) from None
         rows += len(frame)
         yield frame, read / size
 
@@ -492,70 +474,50 @@ def _last_line_end(content: bytes) -> int:
     return end
 
 
-def _header(layout: Layout) -> bytes:
-    """Return a line that states the separator, and one of the names."""
-    line = io.StringIO()
-    csv.writer(line, delimiter=layout.separator, lineterminator="\n").writerow(layout.columns)
-    return f"sep={layout.separator}\n{line.getvalue()}".encode()
-
-
-# ------------------------------------------------------------------ typed files
-
-
 def _arrow_batches(
-    path: Path,
-    columns: Collection[str] | None,
-    *,
-    na_values: Collection[str] = (),
-    **options: Any,
+    path: Path, columns: Collection[str] | None, na_values: Collection[str]
 ) -> _Parts:
     """Read rows of a Parquet or Arrow file."""
     arrow = import_optional("pyarrow", "Reading Parquet", "tables")
     try:
-        batches = _arrow(path) if path.suffix.lower() in ARROW else _parquet(path, columns)
+        batches = _arrow_parts(path) if _is_arrow(path.name) else _parquet_parts(path, columns)
     except (arrow.ArrowException, OSError):  # of an old kind, or none of these at all
-        yield read_table(path, na_values=na_values, **options), 1.0
+        yield read_table(path, na_values=na_values), 1.0
         return
     try:
         for batch, done in batches:
-            if batch.num_rows:
-                frame = arrow_frame(arrow.Table.from_batches([batch]), path.name)
-                yield replace_na_values(frame, na_values), done
+            rows = _n_rows(batch.num_columns)
+            for start in range(0, batch.num_rows, rows):
+                part = arrow.Table.from_batches([batch.slice(start, rows)])
+                yield replace_na_values(_arrow_frame(part, path.name), na_values), done
     except (arrow.ArrowException, OSError):
-        raise damaged_file(path.name) from None
+        raise _damaged(path.name) from None
 
 
-def _parquet(path: Path, columns: Collection[str] | None) -> _Parts:
+def _arrow_parts(path: Path) -> _Parts:
+    """Open an Arrow file, and return its batches."""
+    arrow = import_optional("pyarrow", "Reading Arrow", "tables")
+    ipc = import_optional("pyarrow.ipc", "Reading Arrow", "tables")
+    file = ipc.open_file(arrow.OSFile(str(path)))
+    n = file.num_record_batches
+    return ((file.get_batch(i), (i + 1) / n) for i in range(n))
+
+
+def _parquet_parts(path: Path, columns: Collection[str] | None) -> _Parts:
+    """Open a Parquet file, and return its rows in batches."""
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
     # A buffer: pages are read one by one instead of a whole group of rows.
     file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-    chosen = names = file.schema_arrow.names
+    names, n_rows = file.schema_arrow.names, file.metadata.num_rows
+    chosen = None
     if columns and set(columns) <= set(names):
         chosen = [name for name in names if name in columns]
 
     def parts() -> _Parts:
         done = 0
-        for batch in file.iter_batches(
-            _n_rows(len(chosen)), columns=None if chosen is names else chosen
-        ):
+        for batch in file.iter_batches(_n_rows(len(chosen or names)), columns=chosen):
             done += batch.num_rows
-            yield batch, done / file.metadata.num_rows
-
-    return parts()
-
-
-def _arrow(path: Path) -> _Parts:
-    """Read batches as the file has them, cut where they are large."""
-    arrow = import_optional("pyarrow", "Reading Arrow", "tables")
-    ipc = import_optional("pyarrow.ipc", "Reading Arrow", "tables")
-    file = ipc.open_file(arrow.OSFile(str(path)))
-
-    def parts() -> _Parts:
-        for i in range(file.num_record_batches):
-            batch = file.get_batch(i)
-            rows = _n_rows(batch.num_columns)
-            for start in range(0, batch.num_rows, rows):
-                yield batch.slice(start, rows), (i + 1) / file.num_record_batches
+            yield batch, done / n_rows
 
     return parts()
 

@@ -7,8 +7,8 @@ from time import strftime, strptime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from frri._util import find_name, import_pandas, quote_name
-from frri.table.checks import FEWEST_NAMES, refuse_mixture
+from frri._util import Flags, find_name, import_pandas, quote_name
+from frri.table.checks import FEWEST_NAMES, find_mistake
 from frri.table.columns import kind_of
 from frri.table.targets import MOST_NUMBERED_CLASSES
 
@@ -24,7 +24,14 @@ _TIME = r"[ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?"
 _ISO_DATE = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}({_TIME}(Z|[+-]\d{{2}}:?\d{{2}})?)?")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,?\d+([eE][-+]?\d+)?")
 _NUMBER_LIKE = re.compile(r"^\W*([A-Z]{3}\s*)?(\d|inf)", re.IGNORECASE)
-_BOOLEANS = {"true": "True", "false": "False"}
+_BOOLEANS = {"true": True, "false": False}
+
+# A column with more distinct strings than this, or than half of its rows, looks like an identifier.
+MOST_CATEGORIES = 1000
+# Strings among numbers are no mistake if each value of a column occurs this often on average.
+REPEATED = 5
+# An identifier has at most this fraction of numbers, or dates.
+MOST_FITTING = 0.9
 
 
 class ReadOptions(NamedTuple):
@@ -41,25 +48,25 @@ class ReadOptions(NamedTuple):
         Format of dates, such as ``%m/%d/%Y``, in columns that it fits.
     classes : str, optional
         A column whose different strings stay different: ``1`` and ``01`` are no numbers there.
+    decimal_commas : bool
+        If True, a comma in a number is a decimal mark.
     """
 
     strings: Mapping[str, Collection[str]] = MappingProxyType({})
     na_values: Collection[str] = ()
     date_format: str | None = None
     classes: str | None = None
+    decimal_commas: bool = False
 
 
 DEFAULTS = ReadOptions()
 
 
-def infer_columns(
-    frame: "pd.DataFrame",
-    options: ReadOptions,
-    *,
-    decimal_commas: bool = False,
-    inferred: Collection[str] | None = None,
-) -> "pd.DataFrame":
-    """Infer the types of the columns of strings, by default of all but those declared as strings.
+# ------------------------------------------------------------------ inferred types
+
+
+def infer_columns(frame: "pd.DataFrame", options: ReadOptions) -> "pd.DataFrame":
+    """Infer the types of the columns of strings, except of those declared as strings.
 
     Examples
     --------
@@ -68,20 +75,16 @@ def infer_columns(
     >>> infer_columns(table, ReadOptions({"d": ()})).dtypes.map(str).tolist()
     ['int64', 'object', 'int64', 'object']
     """
+    if all(dtype.kind != "O" for dtype in frame.dtypes):
+        return frame
 
     def infer(name: str, values: "pd.Series[Any]") -> "pd.Series[Any]":
         if values.dtype.kind != "O":
             return values
         if name in options.strings:
             return clean_column(values, options.strings[name], options.na_values)
-        if inferred is not None and name not in inferred:
-            return clean_column(values, (), options.na_values)
-        if name == options.classes and all(isinstance(value, str) for value in values.dropna()):
-            return infer_classes(values, options, decimal_commas=decimal_commas)
-        return infer_column(values, options, decimal_commas=decimal_commas)
+        return infer_column(values, options)
 
-    if all(dtype.kind != "O" for dtype in frame.dtypes):
-        return frame
     # One new table: assigning thousands of columns to an old one takes far longer.
     return import_pandas().DataFrame({name: infer(name, values) for name, values in frame.items()})
 
@@ -97,14 +100,11 @@ def clean_column(
     >>> clean_column(pd.Series(["red ", "? ", "NA"]), known=["NA", "red"]).tolist()
     ['red', None, 'NA']
     """
-    changes = {
-        value: clean_text(value, known, na_values)
-        for value in column.unique()
-        if isinstance(value, str)
-    }
+    texts = [value for value in column.unique() if isinstance(value, str)]
+    changes = {text: clean_text(text, known, na_values) for text in texts}
     if all(old == new for old, new in changes.items()):
         return column
-    return column.map(lambda value: changes.get(value, value)).astype(object)
+    return column.astype(object).map(lambda value: changes.get(value, value)).astype(object)
 
 
 def clean_text(
@@ -126,98 +126,84 @@ def clean_text(
         return text if text in known else bare
     if bare in NA_VALUES or bare in na_values:
         return None
-    boolean = bool(known) and set(known) <= set(_BOOLEANS.values())
-    return _BOOLEANS.get(bare.lower(), bare) if boolean else bare
+    if known and bare.lower() in _BOOLEANS and set(known) <= {"True", "False"}:
+        return bare.capitalize()
+    return bare
 
 
-def infer_classes(
-    column: "pd.Series[Any]", options: ReadOptions, *, decimal_commas: bool = False
-) -> "pd.Series[Any]":
-    """Infer the type of a column of classes; strings stay where numbers would merge some of them.
-
-    A few percentages or amounts of money are names of classes, too; many are a target of a
-    regression.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> [infer_classes(pd.Series(y), ReadOptions()).tolist() for y in (["1", "01"], ["1", "2.0"])]
-    [['1', '01'], [1.0, 2.0]]
-    >>> [infer_classes(pd.Series(y), ReadOptions()).tolist() for y in (["10%", "20%"], ["true"])]
-    [['10%', '20%'], [True]]
-    """
-    written = clean_column(column, (), options.na_values)
-    texts = [text for text in written.unique() if isinstance(text, str)]
-    if texts and all(text.lower() in _BOOLEANS for text in texts):
-        values = written.map({text: text.lower() == "true" for text in texts})
-        return values if values.isna().any() else values.astype(bool)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        numbers_only = options._replace(date_format=None)
-        values = infer_column(column, numbers_only, decimal_commas=decimal_commas)
-    if values.dtype.kind in "iuf":
-        plain = {re.sub(r"^\+|\.0*$", "", text) for text in texts}
-        few = len(texts) <= MOST_NUMBERED_CLASSES
-        if values.nunique() < len(plain) or (caught and few):
-            return written
-    for one in caught:
-        warnings.warn(str(one.message), UserWarning, stacklevel=2)
-    return values
-
-
-def infer_column(
-    column: "pd.Series[Any]", options: ReadOptions, *, decimal_commas: bool = False
-) -> "pd.Series[Any]":
+def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[Any]":
     """Convert a column of dates to dates, one of numbers to numbers; strip any other strings.
+
+    Classes stay strings where numbers would merge some of them. A few percentages or amounts of
+    money are names of classes, too; many are a target of a regression.
 
     Examples
     --------
     >>> import pandas as pd
     >>> infer_column(pd.Series(["2023-01-31", None]), ReadOptions()).dtype
     dtype('<M8[ns]')
-    >>> infer_column(pd.Series(["1,5", "2"]), ReadOptions(), decimal_commas=True).tolist()
+    >>> infer_column(pd.Series(["1,5", "2"]), ReadOptions(decimal_commas=True)).tolist()
     [1.5, 2.0]
+    >>> labels = ["1", "01"], ["1", "2.0"], ["10%", "20%"], ["true", "true"]
+    >>> options = ReadOptions(classes="y")
+    >>> [infer_column(pd.Series(y, name="y"), options).tolist() for y in labels]
+    [['1', '01'], [1.0, 2.0], ['10%', '20%'], [True, True]]
     """
     column = clean_column(column, (), options.na_values)
     known = column.dropna()
-    if known.empty or not all(isinstance(value, str) for value in known):
-        return column.astype(float) if known.empty else column
-    if all(_ISO_DATE.fullmatch(value) for value in known):
-        return _parse_iso_dates(column)
-    formats = find_date_formats(known, options.date_format)
-    if len(formats) == 1:
-        return import_pandas().to_datetime(column, format=formats[0])
-    if formats:
-        _warn(
-            f"Column {column.name!r} holds dates such as {known.iloc[0]!r}, of which day and month "
-            "cannot be told apart: they stay texts; type --date-format "
-            f"{' or '.join(map(quote_name, formats))}."
-        )
-    if decimal_commas and all(_DECIMAL_COMMA.fullmatch(value) for value in known):
-        column = column.str.replace(",", ".")
-    elif not _NUMBER_LIKE.search(known.iloc[0]):
+    if known.empty:
+        return column.astype(float)
+    if not all(isinstance(value, str) for value in known):
         return column
-    return _to_numbers(column, known, decimal_commas=decimal_commas)
+    texts = known.unique().tolist()
+    if options.classes is None or column.name != options.classes:
+        values, note = _parse(column, texts, options)
+    elif all(text.lower() in _BOOLEANS for text in texts):
+        values = column.map({text: _BOOLEANS[text.lower()] for text in texts})
+        return values if values.isna().any() else values.astype(bool)
+    else:
+        values, note = _parse(column, texts, options._replace(date_format=None))
+        different = {re.sub(r"^\+|\.0*$", "", text) for text in texts}
+        names = bool(note) and len(texts) <= MOST_NUMBERED_CLASSES
+        if values.dtype.kind in "iuf" and (names or values.nunique() < len(different)):
+            return column
+    if note:
+        warnings.warn(f"Column {column.name!r} holds {note}", UserWarning, stacklevel=2)
+    return values
 
 
-def _to_numbers(
-    column: "pd.Series[Any]", known: "pd.Series[Any]", *, decimal_commas: bool
-) -> "pd.Series[Any]":
-    """Convert numbers, percentages and the like; any other strings stay."""
+def _parse(
+    column: "pd.Series[Any]", texts: list[str], options: ReadOptions
+) -> "tuple[pd.Series[Any], str]":
+    """Convert dates, numbers, percentages and the like; return a note about what was guessed."""
+    if all(_ISO_DATE.fullmatch(text) for text in texts):
+        return _parse_iso_dates(column), ""
+    formats = find_date_formats(texts, options.date_format)
+    if len(formats) == 1:
+        return import_pandas().to_datetime(column, format=formats[0]), ""
+    if formats:
+        return column, (
+            f"dates such as {texts[0]!r}, of which day and month cannot be told apart: they stay "
+            f"texts; type --date-format {' or '.join(map(quote_name, formats))}."
+        )
+    return _parse_quantities(column, texts, options.decimal_commas)
+
+
+def _parse_quantities(
+    column: "pd.Series[Any]", texts: list[str], decimal_commas: bool
+) -> "tuple[pd.Series[Any], str]":
+    if decimal_commas and all(_DECIMAL_COMMA.fullmatch(text) for text in texts):
+        return parse_numbers(column.str.replace(",", ".")), ""
+    if not _NUMBER_LIKE.search(texts[0]):
+        return column, ""
     numbers = parse_numbers(column)
     if numbers.isna().sum() == column.isna().sum():
-        return numbers
-    found = parse_quantities(known.unique(), decimal_commas=decimal_commas)
-    if found is None:
-        return column
-    what, values = found
-    example = known.iloc[0]
-    _warn(f"Column {column.name!r} holds {what}: {example!r} is read as {values[example]:g}.")
-    return column.map(values).astype(float)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=3)
+        return numbers, ""
+    what, values = parse_quantities(texts, decimal_commas=decimal_commas) or ("", {})
+    if not what:
+        return column, ""
+    note = f"{what}: {texts[0]!r} is read as {values[texts[0]]:g}."
+    return column.map(values).astype(float), note
 
 
 def replace_na_values(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.DataFrame":
@@ -360,26 +346,25 @@ _DATE_LIKE = re.compile(
 )
 
 
-def find_date_formats(texts: "pd.Series[Any]", asked: str | None = None) -> list[str]:
+def find_date_formats(texts: Iterable[str], asked: str | None = None) -> list[str]:
     """Return the formats that fit all values: several if day and month cannot be told apart.
 
     The one that is asked for comes before all others.
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> find_date_formats(pd.Series(["31.12.2024", "1.2.2025"]))
+    >>> find_date_formats(["31.12.2024", "1.2.2025"])
     ['%d.%m.%Y']
-    >>> find_date_formats(pd.Series(["03/04/2024"]))
+    >>> find_date_formats(["03/04/2024"])
     ['%d/%m/%Y', '%m/%d/%Y']
-    >>> find_date_formats(pd.Series(["03/04/2024"]), "%m/%d/%Y")
+    >>> find_date_formats(["03/04/2024"], "%m/%d/%Y")
     ['%m/%d/%Y']
     """
-    values = texts.drop_duplicates()
+    pd = import_pandas()
+    values = pd.Series(list(texts), dtype=object)
 
     def fits(candidate: str) -> bool:
-        parsed = import_pandas().to_datetime(values, format=candidate, errors="coerce")
-        return bool(parsed.notna().all())
+        return bool(pd.to_datetime(values, format=candidate, errors="coerce").notna().all())
 
     if asked and fits(asked):
         return [asked]
@@ -413,12 +398,11 @@ def check_date_format(date_format: str) -> None:
 
 def _parse_iso_dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """Parse ISO dates; times in a time zone become UTC, days that do not exist stay strings."""
-    zoned = bool(column.dropna().str.contains(r"(?:Z|:\d{2}[+-][\d:]+)$").any())
     try:
-        moments = import_pandas().to_datetime(column, format="ISO8601", utc=zoned)
+        moments = import_pandas().to_datetime(column, format="ISO8601", utc=True)
     except ValueError:
         return column
-    return moments.dt.tz_localize(None) if zoned else moments
+    return moments.dt.tz_localize(None)
 
 
 # ------------------------------------------------------------------ declared types
@@ -450,13 +434,19 @@ def declare(
     >>> declare(table, "table", ordinal={"size": ["S", "M", "L"]}, ignore=["id"]).dtypes.tolist()
     [CategoricalDtype(categories=['S', 'M', 'L'], ordered=True, categories_dtype=object)]
     """
-    pd = import_pandas()
     ordinal = ordinal or {}
     for column in (*nominal, *ordinal, *ignore):
         find_name(column, frame.columns, name)
-    changed = {column: to_strings(frame[column]) for column in nominal}
+    changed = {column: to_strings(frame[column]) for column in (*nominal, *ordinal)}
     for column, values in ordinal.items():
-        changed[column] = _ordered(to_strings(frame[column]), list(values), column, pd)
+        strange = changed[column][changed[column].notna() & ~changed[column].isin(list(values))]
+        if len(strange):
+            raise ValueError(
+                f"Column {column!r} holds {strange.iloc[0]!r} in row {strange.index[0] + 1}, "
+                f"which is not in the order {' < '.join(values)}."
+            )
+        dtype = import_pandas().CategoricalDtype(list(values), ordered=True)
+        changed[column] = changed[column].astype(dtype)
     return frame.assign(**changed).drop(columns=list(ignore))
 
 
@@ -469,30 +459,14 @@ def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
     >>> to_strings(pd.Series([1.0, None, 2.5])).tolist()
     ['1', None, '2.5']
     """
-    known = column.dropna()
     shown = {
         value: str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-        for value in known.unique()
+        for value in column.dropna().unique()
     }
     return column.astype(object).map(shown).astype(object).where(column.notna(), None)
 
 
-def _ordered(column: "pd.Series[Any]", values: list[str], name: str, pd: Any) -> "pd.Series[Any]":
-    strange = column[column.notna() & ~column.isin(values)]
-    if len(strange):
-        raise ValueError(
-            f"Column {name!r} holds {strange.iloc[0]!r} in row {strange.index[0] + 1}, "
-            f"which is not in the order {' < '.join(values)}."
-        )
-    return pd.Series(pd.Categorical(column, categories=values, ordered=True), index=column.index)
-
-
-# A column with more distinct strings than this, or than half of its rows, looks like an identifier.
-MOST_CATEGORIES = 1000
-# Strings among numbers are no mistake if each value of a column occurs this often on average.
-REPEATED = 5
-# An identifier has at most this fraction of numbers, or dates.
-MOST_FITTING = 0.9
+# ------------------------------------------------------------------ checks
 
 
 def looks_like_identifier(column: "pd.Series[Any]") -> bool:
@@ -508,7 +482,7 @@ def looks_like_identifier(column: "pd.Series[Any]") -> bool:
     >>> looks_like_identifier(pd.Series(["a", "b"] * 25))
     False
     """
-    different, known = column.nunique(), int(column.notna().sum())
+    different, known = column.nunique(), column.count()
     if different <= MOST_CATEGORIES and different <= max(FEWEST_NAMES, known / 2):
         return False
     readings = _readings(column).values()
@@ -533,28 +507,29 @@ def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> Non
         ...
     ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare ...
     """
-    for column in frame.columns:
-        if column in declared or frame[column].dtype.kind != "O":
+    for name, column in frame.items():
+        if name in declared or column.dtype.kind != "O":
             continue
-        values = frame[column].to_numpy(dtype=object)
-        different, known = frame[column].nunique(), int(frame[column].notna().sum())
-        try:
-            for kind, fitting in _readings(frame[column]).items():
-                remedy = f"declare the column as nominal (--nominal {quote_name(column)})"
-                refuse_mixture(column, values, fitting.tolist(), kind, remedy)
-        except ValueError as error:
+        different = column.nunique()
+        for kind, fitting in _readings(column).items():
+            row = find_mistake(column.notna().to_numpy(), fitting)
+            if row is None:
+                continue
+            mixture = f"Column {name!r} holds {column.iloc[row]!r} in row {row + 1} among {kind}"
             # A few values that are repeated often are categories, whatever they are called.
-            if different > FEWEST_NAMES or known < REPEATED * different:
-                raise
-            mixture = str(error).partition(";")[0]
+            if different > FEWEST_NAMES or column.count() < REPEATED * different:
+                raise ValueError(
+                    f"{mixture}; correct or empty it, or declare the column as nominal "
+                    f"(--nominal {quote_name(str(name))})."
+                )
             warnings.warn(f"{mixture}; the column is taken as nominal.", UserWarning, stacklevel=3)
+            break
 
 
-def _readings(column: "pd.Series[Any]") -> dict[str, Any]:
+def _readings(column: "pd.Series[Any]") -> dict[str, Flags]:
     """Return flags of the strings that are numbers, and of those that are dates."""
     pd = import_pandas()
     texts = column.astype(str)
-    return {
-        "numbers": pd.to_numeric(texts, errors="coerce").notna(),
-        "dates": pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True).notna(),
-    }
+    dates = pd.to_datetime(texts, format="ISO8601", errors="coerce", utc=True)
+    numbers = pd.to_numeric(texts, errors="coerce")
+    return {"numbers": numbers.notna().to_numpy(), "dates": dates.notna().to_numpy()}

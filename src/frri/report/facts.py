@@ -33,7 +33,7 @@ from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import Support
 from frri.rules.text import rule_text
 from frri.table import EncodedTable, to_matrix
-from frri.table.columns import Records, column_names, plain_table
+from frri.table.columns import column_names, plain_table, read_records
 from frri.table.targets import check_quantities
 
 SUPPORTED = Support("The report", "print the rules instead")
@@ -147,7 +147,7 @@ class _Table:
     """
 
     def __init__(self, ruleset: RuleSet, X: Any, y: Any) -> None:
-        names = column_names(Records.of(plain_table(X)))
+        names = column_names(read_records(plain_table(X)))
         every = [attribute.name for attribute in ruleset.attributes]
         self.ruleset, self.present = ruleset, frozenset(every if names is None else names)
         columns = self.present.union(ruleset.used_attributes)

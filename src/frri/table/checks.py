@@ -1,21 +1,15 @@
-"""Check numbers, kinds and names of columns; errors name the column, the value and the remedy."""
+"""Check numbers and values of columns; errors name the column, the value and the remedy."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Floats, join_names, short_repr
+from frri._util import Flags, Floats, join_names, short_repr
 from frri.table.attribute import Attribute
-from frri.table.columns import (
-    column_names,
-    is_missing,
-    is_number_type,
-    number,
-    plain_table,
-)
+from frri.table.columns import column_names, is_missing, is_number_type, plain_table, to_numbers
 
 # Beyond this the width of a range overflows; no measured quantity comes near it.
 LARGEST = 1e300
@@ -29,9 +23,6 @@ EXACT = 2**53
 
 # Distinct strings of a column that may be many of its rows: more look like an identifier.
 FEWEST_NAMES = 10
-
-# A column with more than this fraction of numbers is one of numbers with mistakes in it.
-MOSTLY = 0.5
 
 
 # ---------------------------------------------------------------------- numbers
@@ -49,19 +40,32 @@ def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
         ...
     ValueError: Column 1 holds inf (infinity) in row 2; replace it by a finite number or ...
     """
-    labels = column_names(table)
-    missing: list[tuple[str, int, int]] = []
+    table = plain_table(table)
+    names = column_names(table)
+    missing = {}
     for j, column in enumerate(_columns(table)):
-        name = repr(labels[j]) if labels is not None else str(j)
-        values = to_numbers(column, f"Column {name}")
-        if values is None:
+        name = str(j) if names is None else repr(names[j])
+        try:
+            values = to_numbers(column, f"Column {name}")
+        except TypeError:
             return
-        absent = np.isnan(values)
-        if absent.any() and not allow_missing:
-            missing.append((name, int(absent.sum()), len(values)))
-            continue
         check_moderate(values, f"Column {name}")
-    _refuse_missing(missing)
+        missing[name] = np.isnan(values)
+    if not allow_missing:
+        _refuse_missing(missing)
+
+
+def _columns(table: Any) -> Iterable[Any]:
+    """Return the columns of a table that need a check; none if all is well or it is no table."""
+    if column_names(table) is not None:
+        return (table[name] for name in table.columns)
+    try:
+        array = np.asarray(table)
+    except ValueError:  # ragged: the caller's check explains
+        return ()
+    if array.ndim != 2 or array.dtype.kind in "iub":
+        return ()
+    return () if array.dtype.kind == "f" and all_moderate(array) else array.T
 
 
 def check_complete(matrix: Floats, attributes: Sequence[Attribute]) -> None:
@@ -74,25 +78,25 @@ def check_complete(matrix: Floats, attributes: Sequence[Attribute]) -> None:
         ...
     ValueError: Missing values (NaN) in column 'age' (1 of 2 rows): fill them in or drop ...
     """
-    counts = np.isnan(matrix).sum(axis=0).tolist()
-    _refuse_missing(
-        [(repr(a.name), count, len(matrix)) for a, count in zip(attributes, counts, strict=True)]
-    )
+    names = [repr(attribute.name) for attribute in attributes]
+    _refuse_missing(dict(zip(names, np.isnan(matrix).T, strict=True)))
 
 
-def _refuse_missing(counts: Sequence[tuple[str, int, int]]) -> None:
-    """Raise a ValueError for columns, their numbers of missing values and of rows."""
-    missing = [f"column {name} ({n} of {rows} rows)" for name, n, rows in counts if n]
-    if missing:
+def _refuse_missing(missing: Mapping[str, Flags]) -> None:
+    """Raise a ValueError for columns with missing values, given by their flags."""
+    found = [
+        f"column {name} ({flags.sum()} of {len(flags)} rows)"
+        for name, flags in missing.items()
+        if flags.any()
+    ]
+    if found:
         raise ValueError(
-            f"Missing values (NaN) in {join_names(missing)}: fill them in or drop these rows first."
+            f"Missing values (NaN) in {join_names(found)}: fill them in or drop these rows first."
         )
 
 
 def check_moderate(values: Floats, label: str) -> None:
     """Raise a ValueError for a number that is infinite or too large to compute with."""
-    if not values.size or all_moderate(values):
-        return
     huge = np.flatnonzero(np.abs(values) > LARGEST)
     if len(huge):
         value = values[huge[0]]
@@ -105,9 +109,7 @@ def check_moderate(values: Floats, label: str) -> None:
 
 def all_moderate(array: NDArray[Any]) -> bool:
     """Return whether no value is NaN, infinite or huge; NaN fails every comparison."""
-    if array.size == 1:  # fast for single samples
-        return bool(-LARGEST <= array.item() <= LARGEST)
-    return float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST
+    return not array.size or (float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST)
 
 
 def check_resolution(attributes: Sequence[Attribute]) -> None:
@@ -123,11 +125,9 @@ def check_resolution(attributes: Sequence[Attribute]) -> None:
     floating point: count its values from the smallest one, or drop it.
     """
     for attribute in attributes:
-        if attribute.kind == "nominal":
-            continue
         width = attribute.high - attribute.low
         step = np.spacing(max(abs(attribute.low), abs(attribute.high)))
-        if 0.0 < width < LEAST_STEPS * step:
+        if attribute.kind != "nominal" and 0.0 < width < LEAST_STEPS * step:
             raise ValueError(
                 f"Column {attribute.name!r} spans only {width:g} at values around "
                 f"{attribute.high:g}, too little for bounds in floating point: count its values "
@@ -160,138 +160,53 @@ def check_whole_numbers(column: NDArray[Any], label: str) -> None:
         )
 
 
-def to_numbers(column: Any, label: str) -> Floats | None:
-    """Convert a column to floats, or raise a ValueError for a string that is not a number.
-
-    The result is None if a value is neither a number nor a string.
-
-    Examples
-    --------
-    >>> to_numbers(np.array(["1.5", None], dtype=object), "Column 'age'")
-    array([1.5, nan])
-    """
-    array = np.asarray(column)
-    if array.dtype.kind in "fiub":
-        return array.astype(np.float64, copy=False)
-    if array.dtype.kind in "Mm":
-        raise ValueError(
-            f"{label} holds dates or durations, which are not numbers; encode or drop this column."
-        )
-    if array.dtype.kind not in "OUS":
-        return None
-    values = np.empty(len(array))
-    for row, value in enumerate(array):
-        try:
-            values[row] = number(value, label, row)
-        except ValueError as error:
-            if not isinstance(value, str | bytes):
-                raise error from None
-            raise ValueError(
-                f"{label} holds {str(value)!r} in row {row + 1}, which is not a number; "
-                "encode or drop this column."
-            ) from None
-        except TypeError:
-            return None
-    return values
-
-
-def _columns(table: Any) -> Iterable[Any]:
-    """Return the columns of a table that need a check; none if all is well or it is no table."""
-    table = plain_table(table)
-    if column_names(table) is not None:
-        return (table[name] for name in table.columns)
-    try:
-        array = np.asarray(table)
-    except ValueError:  # ragged: the caller's check explains
-        return ()
-    if array.ndim != 2 or array.dtype.kind in "iub":
-        return ()
-    if array.dtype.kind == "f" and (not array.size or all_moderate(array)):
-        return ()
-    return array.T
-
-
-# ---------------------------------------------------------------------- kinds and names
-
-
-def check_names(names: Sequence[str]) -> None:
-    """Raise a ValueError for a table without columns, or with two of the same name.
-
-    Examples
-    --------
-    >>> check_names(["a", "a"])
-    Traceback (most recent call last):
-        ...
-    ValueError: The table has more than one column 'a'; rename one of them.
-    """
-    if not names:
-        raise ValueError("The table has 0 features: give it at least one column.")
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise ValueError(f"The table has more than one column {name!r}; rename one of them.")
-        seen.add(name)
-
+# ---------------------------------------------------------------------- categories
 
 # Types that hold several values.
 _SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
-def check_single(name: str, values: NDArray[np.object_]) -> None:
-    """Raise a ValueError for lists and the like instead of values.
+def check_categories(name: str, values: NDArray[np.object_]) -> None:
+    """Raise a ValueError for lists and the like, or for a few strings among numbers.
 
     Examples
     --------
-    >>> values = np.array([None, "red"], dtype=object)
-    >>> values[0] = ["red", "blue"]
-    >>> check_single("colours", values)
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 'colours' holds ['red', 'blue'] in row 1, which is several values; make ...
-    """
-    if not any(issubclass(kind, _SEVERAL) for kind in {type(value) for value in values}):
-        return
-    row, value = next((r, v) for r, v in enumerate(values) if isinstance(v, _SEVERAL))
-    raise ValueError(
-        f"Column {name!r} holds {short_repr(value)} in row {row + 1}, which is several values; "
-        "make a column of each."
-    )
-
-
-def check_mixture(name: str, values: NDArray[np.object_], remedy: str) -> None:
-    """Raise a ValueError for a column of numbers with other values among them.
-
-    Parameters
-    ----------
-    name : str
-    values : array of objects
-    remedy : str
-        How to declare that the values are categories.
-
-    Examples
-    --------
-    >>> check_mixture("age", np.array([31, 42, "4o"], dtype=object), "turn all into texts")
+    >>> check_categories("age", np.array([31, 42, "4o"], dtype=object))
     Traceback (most recent call last):
         ...
     ValueError: Column 'age' holds '4o' in row 3 among numbers; correct or empty it, or turn ...
     """
-    numeric = {kind: is_number_type(kind) for kind in {type(value) for value in values}}
-    if any(numeric.values()):
-        fitting = [numeric[type(value)] for value in values]
-        refuse_mixture(name, values, fitting, "numbers", remedy)
-
-
-def refuse_mixture(
-    name: str, values: NDArray[np.object_], fitting: Sequence[bool], kind: str, remedy: str
-) -> None:
-    """Raise a ValueError for a value that does not fit where most values do."""
-    known = [row for row, value in enumerate(values) if not is_missing(value)]
-    strange = [row for row in known if not fitting[row]]
-    if strange and len(known) - len(strange) > MOSTLY * len(known):
+    types = {type(value) for value in values}
+    if any(issubclass(kind, _SEVERAL) for kind in types):
+        row, value = next((r, v) for r, v in enumerate(values) if isinstance(v, _SEVERAL))
         raise ValueError(
-            f"Column {name!r} holds {values[strange[0]]!r} in row {strange[0] + 1} among {kind}; "
-            f"correct or empty it, or {remedy}."
+            f"Column {name!r} holds {short_repr(value)} in row {row + 1}, which is several values; "
+            "make a column of each."
         )
+    numeric = {kind for kind in types if is_number_type(kind)}
+    if numeric:
+        fitting = np.array([type(value) in numeric for value in values])
+        missing = np.array([is_missing(value) for value in values])
+        strange = find_mistake(~missing, fitting)
+        if strange is not None:
+            raise ValueError(
+                f"Column {name!r} holds {values[strange]!r} in row {strange + 1} among numbers; "
+                "correct or empty it, or turn the whole column into texts if these are categories."
+            )
+
+
+def find_mistake(known: Flags, fitting: Flags) -> int | None:
+    """Return the first known value that does not fit, if more than half of them do.
+
+    Examples
+    --------
+    >>> find_mistake(np.array([True, True, False]), np.array([False, True, True]))
+    >>> find_mistake(np.array([True, True, True]), np.array([False, True, True]))
+    0
+    """
+    strange = np.flatnonzero(known & ~fitting)
+    n_known = np.count_nonzero(known)
+    return int(strange[0]) if 0 < len(strange) < n_known / 2 else None
 
 
 def warn_about_columns(
@@ -301,15 +216,14 @@ def warn_about_columns(
     for attribute in attributes:
         n_categories = len(attribute.categories or ())
         if attribute.name == target:
-            warnings.warn(
-                f"The table still has the target {target!r} as a column; drop it from the table.",
-                UserWarning,
-                stacklevel=stacklevel,
+            message = (
+                f"The table still has the target {target!r} as a column; drop it from the table."
             )
         elif attribute.kind == "nominal" and n_categories > max(FEWEST_NAMES, n_objects / 2):
-            warnings.warn(
+            message = (
                 f"Column {attribute.name!r} has {n_categories} different texts in "
-                f"{n_objects} rows: drop it if it is an identifier, convert it if it holds dates.",
-                UserWarning,
-                stacklevel=stacklevel,
+                f"{n_objects} rows: drop it if it is an identifier, convert it if it holds dates."
             )
+        else:
+            continue
+        warnings.warn(message, UserWarning, stacklevel=stacklevel)

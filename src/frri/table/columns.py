@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Floats
+from frri._util import Floats, join_names
 from frri.table.attribute import FARTHEST_DATE
 
 # Anything else numpy would take for a year, or for today.
@@ -32,7 +31,12 @@ def plain_table(table: Any) -> Any:
     array([[ 1., nan]])
     """
     if isinstance(table, np.ma.MaskedArray):
-        return _unmask(table)
+        values, mask = np.array(table.data), np.ma.getmaskarray(table)
+        if mask.any():
+            if values.dtype.kind not in "fM":
+                values = values.astype(np.float64 if values.dtype.kind in "iu" else object)
+            values[mask] = {"f": np.nan, "M": np.datetime64("NaT")}.get(values.dtype.kind)
+        return values
     if type(table).__name__ == "LazyFrame" and hasattr(table, "collect"):
         return table.collect()
     if hasattr(table, "toarray") and hasattr(table, "nnz"):
@@ -42,24 +46,83 @@ def plain_table(table: Any) -> Any:
     return table
 
 
-def _unmask(array: Any) -> NDArray[Any]:
-    """Return the values of a masked array, missing where it is masked."""
-    mask = np.ma.getmaskarray(array)
-    values = np.array(array.data)
-    if not mask.any():
-        return values
-    if values.dtype.kind not in "fM":
-        values = values.astype(np.float64 if values.dtype.kind in "iu" else object)
-    values[mask] = {"f": np.nan, "M": np.datetime64("NaT")}.get(values.dtype.kind)
-    return values
-
-
 def column_names(table: Any) -> list[str] | None:
     """Return the column names of a data frame, None for a bare array."""
     columns = getattr(table, "column_names", None)  # of an Arrow table
     if not isinstance(columns, list):
         columns = getattr(table, "columns", None)
     return None if columns is None else [str(name) for name in columns]
+
+
+def find_columns(table: Any, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return columns of a data frame by name, or raise a ValueError.
+
+    Examples
+    --------
+    >>> find_columns(read_records({"age": [31]}), ["agee"])
+    Traceback (most recent call last):
+        ...
+    ValueError: The table has no column 'agee'; it has age. Rename or add it.
+    """
+    names = column_names(table) or []
+    places = {name: place for place, name in enumerate(names)}
+    absent = [name for name in wanted if name not in places]
+    if absent:
+        more = f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else ""
+        raise ValueError(
+            f"The table has no column {absent[0]!r}{more}; it has {join_names(names)}. "
+            "Rename or add it."
+        )
+    if len(places) < len(names):
+        twice = next((name for name in wanted if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"The table has more than one column {twice!r}; rename one of them.")
+    return {name: table[table.columns[places[name]]] for name in wanted}
+
+
+class Records:
+    """A minimal data frame: columns by name, and a number of rows."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], n_rows: int) -> None:
+        self.columns, self._columns, self._n_rows = list(columns), columns, n_rows
+
+    def __getitem__(self, name: str) -> Sequence[Any]:
+        return self._columns[name]
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+
+def read_records(table: Any) -> Any:
+    """Convert a dictionary (one sample, or columns) or a list of them; return others unchanged.
+
+    A key that some of the samples lack is missing there.
+
+    Examples
+    --------
+    >>> read_records([{"age": 31, "job": "nurse"}, {"age": 28}])["job"]
+    ['nurse', None]
+    >>> read_records({"age": 31})["age"], read_records({"age": [31, 28]})["age"]
+    ([31], [31, 28])
+    """
+    if isinstance(table, Mapping):
+        columns = {str(name): values for name, values in table.items()}
+        lengths = {len(values) if np.ndim(values) > 0 else None for values in columns.values()}
+        if len(lengths) > 1:
+            raise ValueError(
+                "A dictionary holds either the values of one row or columns of the same length."
+            )
+        n_rows = next(iter(lengths), None)
+        if n_rows is not None:
+            return Records(columns, n_rows)
+        table = [columns]
+    if not (
+        isinstance(table, list | tuple) and table and all(isinstance(r, Mapping) for r in table)
+    ):
+        return table
+    rows = [{str(name): value for name, value in row.items()} for row in table]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Records({name: [row.get(name) for row in rows] for name in names}, len(rows))
 
 
 def check_no_records(table: Any) -> None:
@@ -81,108 +144,27 @@ def check_no_records(table: Any) -> None:
         )
 
 
-class Records:
-    """A minimal data frame: columns by name, and a number of rows."""
-
-    def __init__(self, columns: Mapping[str, Sequence[Any]], n_rows: int) -> None:
-        self._columns, self._n_rows = columns, n_rows
-
-    @classmethod
-    def of(cls, table: Any) -> Any:
-        """Convert a dictionary (one sample, or columns) or a list of them; return others unchanged.
-
-        A key that some of the samples lack is missing there.
-
-        Examples
-        --------
-        >>> Records.of([{"age": 31, "job": "nurse"}, {"age": 28}])["job"]
-        ['nurse', None]
-        >>> Records.of({"age": 31})["age"], Records.of({"age": [31, 28]})["age"]
-        ([31], [31, 28])
-        """
-        if isinstance(table, list | tuple) and table and all(isinstance(r, Mapping) for r in table):
-            rows = [{str(name): value for name, value in row.items()} for row in table]
-            names = dict.fromkeys(name for row in rows for name in row)
-            return cls({name: [row.get(name) for row in rows] for name in names}, len(rows))
-        if not isinstance(table, Mapping):
-            return table
-        columns = {str(name): values for name, values in table.items()}
-        lengths = {len(values) if np.ndim(values) > 0 else None for values in columns.values()}
-        if len(lengths) > 1:
-            raise ValueError(
-                "A dictionary holds either the values of one row or columns of the same length."
-            )
-        n_rows = lengths.pop() if lengths else None
-        if n_rows is None:
-            return cls({name: [value] for name, value in columns.items()}, 1)
-        return cls(columns, n_rows)
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-        return list(self._columns)
-
-    def __getitem__(self, name: str) -> Sequence[Any]:
-        return self._columns[name]
-
-    def __len__(self) -> int:
-        return self._n_rows
-
-
 # ------------------------------------------------------------------ columns
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A column: the kind of its type, and its values as a plain array.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        One of `frri.table.KINDS`: numbers are numeric and dates dates; ordered categories (pandas,
-        Arrow; `Enum` in polars) are ordinal; other categories, booleans and strings are nominal.
-    values : ndarray
-        See `plain_column`.
-    order : tuple of str or None
-        The categories of an ordinal column from low to high.
-    declared : bool
-        Whether the type of the column is categorical.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> Column.of(pd.Series([True, False]), "ok").kind, Column.of([1, 2], "age").kind
-    ('nominal', 'numeric')
-    """
-
-    name: str
-    kind: str
-    values: NDArray[Any]
-    order: tuple[str, ...] | None
-    declared: bool
-
-    @classmethod
-    def of(cls, column: Any, name: str) -> "Column":
-        """Convert a column of any data frame."""
-        values, order = plain_column(column, name), ordered_categories(column)
-        kind = {"O": "nominal", "M": "date"}.get(values.dtype.kind, "numeric")
-        declared = _category_codes(column) is not None
-        return cls(name, kind if order is None else "ordinal", values, order, declared)
 
 
 def kind_of(column: Any) -> str:
     """Return the kind of attribute that a column becomes.
 
+    Numbers are numeric and dates dates; ordered categories (pandas, Arrow; `Enum` in polars) are
+    ordinal; other categories, booleans and strings are nominal.
+
     Examples
     --------
-    >>> kind_of(np.array(["2024-05-17"], dtype="datetime64[D]"))
-    'date'
+    >>> kind_of(np.array(["2024-05-17"], dtype="datetime64[D]")), kind_of([1]), kind_of([True])
+    ('date', 'numeric', 'nominal')
     """
-    return Column.of(column, "").kind
+    if ordered_categories(column) is not None:
+        return "ordinal"
+    return {"O": "nominal", "M": "date"}.get(plain_column(column).dtype.kind, "numeric")
 
 
-def _category_codes(column: Any) -> Any:
+def category_positions(column: Any) -> Any:
+    """Return the positions of categories if the type of a column is categorical, else None."""
     return getattr(getattr(column, "cat", None), "codes", None)
 
 
@@ -204,7 +186,7 @@ def ordered_categories(column: Any) -> tuple[str, ...] | None:
     return None
 
 
-def plain_column(column: Any, name: str = "") -> NDArray[Any]:
+def plain_column(column: Any, label: str = "The column") -> NDArray[Any]:
     """Return the values of a column: numbers, dates (datetime64), or objects with their strings.
 
     Missing values are NaN among numbers, NaT among dates and recognized by `is_missing` elsewhere.
@@ -219,7 +201,7 @@ def plain_column(column: Any, name: str = "") -> NDArray[Any]:
     >>> plain_column([date(2023, 1, 31), None]).astype("datetime64[D]")
     array(['2023-01-31',        'NaT'], dtype='datetime64[D]')
     """
-    codes = _category_codes(column)
+    codes = category_positions(column)
     if codes is not None:
         texts = np.array([*map(str, column.dtype.categories), None], dtype=object)
         return np.asarray(texts[np.asarray(codes)])
@@ -231,63 +213,43 @@ def plain_column(column: Any, name: str = "") -> NDArray[Any]:
         return array
     if array.dtype.kind in "mcV":
         raise ValueError(
-            f"Column {name!r} holds values of the type {array.dtype}; turn them into numbers or "
-            "texts."
+            f"{label} holds values of the type {array.dtype}; turn them into numbers or texts."
         )
     values = array.astype("U").astype(object) if array.dtype.kind == "S" else array.astype(object)
     # Objects that are all numbers, or all dates, are converted.
-    first = next((value for value in values if not is_missing(value)), None)
-    if is_number_type(type(first)) and all(
-        is_number_type(type(v)) or is_missing(v) for v in values
-    ):
-        return np.array([number(v, f"Column {name!r}", row) for row, v in enumerate(values)])
-    if isinstance(first, date) and all(isinstance(v, date) or is_missing(v) for v in values):
+    types = {type(value) for value in values if not is_missing(value)}
+    if types and all(map(is_number_type, types)):
+        return np.array([to_number(v, label, row) for row, v in enumerate(values)])
+    if types and all(issubclass(kind, date) for kind in types):
         return np.array([_to_utc(v) for v in values], dtype="datetime64[us]")
     return values
 
 
-# ------------------------------------------------------------------ values
+def to_numbers(column: Any, label: str) -> Floats:
+    """Convert a column to floats; strings are parsed.
 
-
-def is_number_type(kind: type) -> bool:
-    """Return whether values of a type are numbers; booleans are none.
-
-    Examples
-    --------
-    >>> is_number_type(float), is_number_type(bool), is_number_type(str)
-    (True, False, False)
-    """
-    return issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
-
-
-def number(value: Any, label: str, row: int) -> float:
-    """Convert a value to a float, NaN if it is missing; raise a ValueError if it is too large.
+    Raises
+    ------
+    ValueError
+        If a string is not a number.
+    TypeError
+        If a value is neither a number nor a string.
 
     Examples
     --------
-    >>> number("1.5", "Column 'age'", 0), number(None, "Column 'age'", 1)
-    (1.5, nan)
-    >>> number(10**400, "Column 'age'", 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 'age' holds 1e+400 in row 3; replace it by a finite number or drop the row.
+    >>> to_numbers(np.array(["1.5", None], dtype=object), "Column 'age'")
+    array([1.5, nan])
     """
-    try:
-        return np.nan if is_missing(value) else float(value)
-    except OverflowError:
+    array = np.asarray(column)
+    if array.dtype.kind in "fiub":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind in "Mm":
         raise ValueError(
-            f"{label} holds {Decimal(int(value)):.0e} in row {row + 1}; "
-            "replace it by a finite number or drop the row."
-        ) from None
-
-
-def _to_utc(value: Any) -> Any:
-    """Convert a date or time; one in a time zone becomes UTC."""
-    if is_missing(value):
-        return np.datetime64("NaT")
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        value = value.astimezone(UTC).replace(tzinfo=None)
-    return np.datetime64(value, "us")
+            f"{label} holds dates or durations, which are not numbers; encode or drop this column."
+        )
+    if array.dtype.kind not in "OUS":
+        raise TypeError(f"{label} does not hold numbers.")
+    return np.array([to_number(value, label, row) for row, value in enumerate(array)], dtype=float)
 
 
 def days_since_1970(values: Any) -> Floats:
@@ -315,6 +277,20 @@ def days_since_1970(values: Any) -> Floats:
     return np.where(np.isnat(moments), np.nan, days)
 
 
+# ------------------------------------------------------------------ values
+
+
+def is_number_type(kind: type) -> bool:
+    """Return whether values of a type are numbers; booleans are none.
+
+    Examples
+    --------
+    >>> is_number_type(float), is_number_type(bool), is_number_type(str)
+    (True, False, False)
+    """
+    return issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a value is None, NaN, NaT, pandas' NA or numpy's mask.
 
@@ -331,3 +307,38 @@ def is_missing(value: Any) -> bool:
         return True
     except ValueError:  # an array
         return False
+
+
+def to_number(value: Any, label: str, row: int) -> float:
+    """Convert a value to a float, NaN if it is missing; raise a ValueError if that is impossible.
+
+    Examples
+    --------
+    >>> to_number("1.5", "Column 'age'", 0), to_number(None, "Column 'age'", 1)
+    (1.5, nan)
+    >>> to_number(10**400, "Column 'age'", 2)
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'age' holds 1e+400 in row 3; replace it by a finite number or drop the row.
+    """
+    try:
+        return np.nan if is_missing(value) else float(value)
+    except OverflowError:
+        raise ValueError(
+            f"{label} holds {Decimal(int(value)):.0e} in row {row + 1}; "
+            "replace it by a finite number or drop the row."
+        ) from None
+    except ValueError:
+        raise ValueError(
+            f"{label} holds {str(value)!r} in row {row + 1}, which is not a number; "
+            "encode or drop this column."
+        ) from None
+
+
+def _to_utc(value: Any) -> Any:
+    """Convert a date or time; one in a time zone becomes UTC."""
+    if is_missing(value):
+        return np.datetime64("NaT")
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")

@@ -3,11 +3,22 @@
 Numeric values stay as they are, nominal values become the position of their category (-1 for one
 never seen in training) and missing values become NaN. Everything that computes works on that
 matrix.
+
+A value is the category that is written like it, as Python writes it. Beyond that, two things are
+the same however they are written:
+
+- an integer with and without `.0`: 1, 1.0, "1" and "1.0" are one category, unless there are two;
+- a boolean. Where each category is another boolean (true and false, yes and no, t and f, 1 and 0),
+  true, yes and 1 (1.0) are one value in any spelling, and so are false, no and 0 (0.0). Among other
+  categories, as in yes, no and unknown, only a boolean of the table, True or False, is the one
+  category of that meaning: databases and readers convert strings like yes and no to booleans.
+
+Nothing else is guessed: "01" is not 1. The evaluators of `frri.export` repeat this.
 """
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,22 +28,18 @@ from numpy.typing import NDArray
 
 from frri._util import Floats, join_names
 from frri.table.attribute import KINDS, Attribute
-from frri.table.checks import (
-    all_moderate,
-    check_mixture,
-    check_moderate,
-    check_single,
-    check_whole_numbers,
-    to_numbers,
-)
+from frri.table.checks import all_moderate, check_categories, check_moderate, check_whole_numbers
 from frri.table.columns import (
-    Column,
-    Records,
+    category_positions,
     column_names,
     days_since_1970,
+    find_columns,
     is_missing,
+    ordered_categories,
     plain_column,
     plain_table,
+    read_records,
+    to_numbers,
 )
 
 
@@ -48,9 +55,9 @@ class EncodedTable:
 
     Examples
     --------
-    >>> table = EncodedTable.of([[1, "red"]], [Attribute("a"), Attribute("b", categories=("red",))])
-    >>> table.matrix, table.shape
-    (array([[1., 0.]]), (1, 2))
+    >>> table = EncodedTable(np.array([[1.0, 0.0]]), (Attribute("a"), Attribute("b", 0, 1)))
+    >>> table.shape, len(table)
+    ((1, 2), 1)
     """
 
     matrix: Floats
@@ -87,17 +94,15 @@ def describe_columns(matrix: Floats, names: Iterable[str]) -> tuple[Attribute, .
     >>> describe_columns(np.array([[1.0, 5.0], [3.0, 4.0]]), ["a", "b"])[0]
     Attribute(name='a', low=1.0, high=3.0, categories=None, kind='numeric', typical=None)
     """
-    lows, highs = _nan_range(matrix)
     return tuple(
-        Attribute(str(name), float(low), float(high))
-        for name, low, high in zip(names, lows, highs, strict=True)
+        Attribute(str(name), *_range(column)) for name, column in zip(names, matrix.T, strict=True)
     )
 
 
 def encode_frame(frame: Any) -> EncodedTable:
     """Describe and encode the columns of a data frame to learn from.
 
-    The kind of an attribute is that of the type of its column: see `frri.table.columns.Column`.
+    The kind of an attribute is that of the type of its column: see `frri.table.columns.kind_of`.
 
     Examples
     --------
@@ -110,43 +115,77 @@ def encode_frame(frame: Any) -> EncodedTable:
            [ 3., nan]])
     """
     frame = plain_table(frame)
-    matrix = np.empty((len(frame), len(frame.columns)))
+    columns = find_columns(frame, column_names(frame) or [])
+    if not columns:
+        raise ValueError("The table has 0 features: give it at least one column.")
+    matrix = np.empty((len(frame), len(columns)))
     attributes = []
-    for j, name in enumerate(frame.columns):
-        attribute, matrix[:, j] = _describe(Column.of(frame[name], str(name)))
+    for j, (name, column) in enumerate(columns.items()):
+        attribute, matrix[:, j] = _describe(column, name)
         attributes.append(attribute)
     return EncodedTable(matrix, tuple(attributes))
 
 
-def _describe(column: Column) -> tuple[Attribute, Floats]:
+def _describe(column: Any, name: str) -> tuple[Attribute, Floats]:
     """Return the attribute of a training column, and its values as numbers."""
-    name, values = column.name, column.values
-    if column.kind == "nominal":
-        if not column.declared:
-            check_single(name, values)
-            remedy = "turn the whole column into texts if these are categories"
-            check_mixture(name, values, remedy)
+    label = f"Column {name!r}"
+    values, order = plain_column(column, label), ordered_categories(column)
+    if order is not None:
+        attribute = Attribute(name, categories=order, kind="ordinal")
+        return attribute, _encode_categories(values, attribute)
+    if values.dtype.kind == "O":
+        if category_positions(column) is None:
+            check_categories(name, values)
         texts = {str(value) for value in values if not is_missing(value)}
         attribute = Attribute(name, categories=tuple(sorted(texts)))
         return attribute, _encode_categories(values, attribute)
-    if column.kind == "ordinal":
-        attribute = Attribute(name, categories=column.order, kind="ordinal")
-        return attribute, _encode_categories(values, attribute)
-    check_whole_numbers(values, f"Column {name!r}")
-    days = column.kind == "date"
-    numbers = days_since_1970(values) if days else values.astype(np.float64)
-    check_moderate(numbers, f"Column {name!r}")
-    low, high = _nan_range(numbers[:, None])
-    return Attribute(name, float(low[0]), float(high[0]), kind=column.kind), numbers
+    check_whole_numbers(values, label)
+    kind = "date" if values.dtype.kind == "M" else "numeric"
+    numbers = days_since_1970(values) if kind == "date" else values.astype(np.float64)
+    check_moderate(numbers, label)
+    return Attribute(name, *_range(numbers), kind=kind), numbers
 
 
-def _nan_range(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return the smallest and largest known value of each column, 0 where all are missing."""
-    missing = np.isnan(matrix)
-    lows = np.where(missing, np.inf, matrix).min(axis=0, initial=np.inf)
-    highs = np.where(missing, -np.inf, matrix).max(axis=0, initial=-np.inf)
-    empty = missing.all(axis=0)
-    return np.where(empty, 0.0, lows), np.where(empty, 0.0, highs)
+def _range(column: Floats) -> tuple[float, float]:
+    """Return the smallest and largest known value, 0 if all are missing."""
+    known = column[~np.isnan(column)]
+    return (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+
+
+def summarize_table(table: EncodedTable) -> str:
+    """Summarize the kinds of columns and the missing values; name columns that are not numeric.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [31, None], "sex": ["f", "m"], "ok": [True, True]})
+    >>> print(summarize_table(encode_frame(frame)))
+    2 rows, 3 columns: 1 numeric, 2 nominal; 1 missing value
+      nominal: sex (2 values), ok (1 value)
+    """
+
+    def number(count: int, noun: str) -> str:
+        return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+    def describe(attribute: Attribute) -> str:
+        categories = attribute.categories or ()
+        more = {
+            "ordinal": f" ({' < '.join(categories)})",
+            "nominal": f" ({number(len(categories), 'value')})",
+        }
+        return attribute.name + more.get(attribute.kind, "")
+
+    columns = {kind: [a for a in table.attributes if a.kind == kind] for kind in KINDS}
+    counts = ", ".join(f"{len(found)} {kind}" for kind, found in columns.items() if found)
+    missing = int(np.isnan(table.matrix).sum())
+    summary = (
+        f"{number(len(table), 'row')}, {number(len(table.attributes), 'column')}: {counts}; "
+        f"{number(missing, 'missing value') if missing else 'no missing values'}"
+    )
+    for kind, found in columns.items():
+        if found and kind != "numeric":
+            summary += f"\n  {kind}: {join_names(map(describe, found))}"
+    return summary
 
 
 # ------------------------------------------------------------------ prediction
@@ -182,17 +221,11 @@ def to_matrix(
     """
     if isinstance(table, EncodedTable):
         return _pass_through(table, attributes)
-    table = Records.of(plain_table(table))
+    table = read_records(plain_table(table))
     wanted = [a.name for a in attributes if used is None or a.name in used]
-    names = column_names(table)
-    if names is not None:
-        places = {name: place for place, name in enumerate(names)}
-        _check_columns(wanted, names, places)
-        if len(table) == 1 and hasattr(table, "iloc"):
-            given = _single_row(table, {name: places[name] for name in wanted})
-        else:
-            given = {name: table[table.columns[places[name]]] for name in wanted}
-        return encode_columns([given.get(a.name) for a in attributes], attributes, len(table))
+    if column_names(table) is not None:
+        found = find_columns(table, wanted)
+        return encode_columns([found.get(a.name) for a in attributes], attributes, len(table))
     array = np.asarray(table)
     if array.ndim != 2 or array.shape[1] != len(attributes):
         raise ValueError(
@@ -200,59 +233,26 @@ def to_matrix(
             f"({join_names(a.name for a in attributes)}), got an array of shape {array.shape}."
         )
     if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
-        # Only a matrix with a wrong value needs a check of each column.
         matrix = np.ascontiguousarray(array, dtype=np.float64)
-        if matrix.size and not all_moderate(matrix):
-            for attribute, column in zip(attributes, matrix.T, strict=True):
-                check_moderate(column, f"Column {attribute.name!r}")
-        return matrix
-    columns = [
-        column if used is None or attribute.name in used else None
-        for attribute, column in zip(attributes, array.T, strict=True)
-    ]
-    return encode_columns(columns, attributes, len(array))
+        if all_moderate(matrix):
+            return matrix
+    columns = zip(attributes, array.T, strict=True)
+    given = [column if used is None or a.name in used else None for a, column in columns]
+    return encode_columns(given, attributes, len(array))
 
 
 def _pass_through(table: EncodedTable, attributes: Sequence[Attribute]) -> Floats:
     """Return the matrix, if its columns are those of the attributes; ranges may differ."""
-    wanted = [(a.name, a.kind, a.categories) for a in attributes]
-    if table.attributes is not attributes and wanted != [
-        (a.name, a.kind, a.categories) for a in table.attributes
-    ]:
+    wanted, given = (
+        [(a.name, a.kind, a.categories) for a in columns]
+        for columns in (attributes, table.attributes)
+    )
+    if wanted != given:
         raise ValueError(
             "The table is encoded for other columns "
             f"({join_names(a.name for a in table.attributes)}); give the table itself."
         )
     return table.matrix
-
-
-def _check_columns(wanted: Sequence[str], names: list[str], places: Mapping[str, int]) -> None:
-    absent = [name for name in wanted if name not in places]
-    if absent:
-        more = f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else ""
-        raise ValueError(
-            f"The table has no column {absent[0]!r}{more}; it has {join_names(names)}. "
-            "Rename or add it."
-        )
-    if len(places) < len(names):
-        for name in wanted:
-            if names.count(name) > 1:
-                raise ValueError(
-                    f"The table has more than one column {name!r}; rename one of them."
-                )
-
-
-def _single_row(table: Any, places: Mapping[str, int]) -> dict[str, Any]:
-    """Return the columns of one row of pandas: taking each costs as much as everything else."""
-    row = table.to_numpy(dtype=object)[0]
-    columns = {name: row[place : place + 1] for name, place in places.items()}
-    for name, place in places.items():
-        value = row[place]
-        if isinstance(value, int):  # which stays an integer, as in its column
-            columns[name] = np.array([value])
-        elif not isinstance(value, float | str):
-            columns[name] = table[table.columns[place]]
-    return columns
 
 
 def encode_columns(
@@ -283,12 +283,13 @@ def _encode(column: Any, attribute: Attribute) -> Floats:
         except (ValueError, TypeError):
             raise ValueError(f"{label} does not hold dates.") from None
     if attribute.categories is not None:
-        return _encode_categories(plain_column(column, attribute.name), attribute)
+        return _encode_categories(plain_column(column, label), attribute)
     if attribute.is_flag:
-        column = flags_as_numbers(plain_column(column, attribute.name))
-    values = to_numbers(column, label)
-    if values is None:
-        raise ValueError(f"{label} does not hold numbers.")
+        column = flags_as_numbers(plain_column(column, label))
+    try:
+        values = to_numbers(column, label)
+    except TypeError:
+        raise ValueError(f"{label} does not hold numbers.") from None
     check_moderate(values, label)
     return values
 
@@ -323,85 +324,33 @@ def check_order(
         ...
     ValueError: Column 'size' holds 'XL' in row 2 (1 of 2 rows), which has no place among S, M; ...
     """
-    if isinstance(table, EncodedTable):
-        return
     for j, attribute in enumerate(attributes):
-        if attribute.kind != "ordinal" or (used is not None and attribute.name not in used):
+        unread = isinstance(table, EncodedTable) or (
+            used is not None and attribute.name not in used
+        )
+        if attribute.kind != "ordinal" or unread or not np.isnan(matrix[:, j]).any():
             continue
-        missing = np.flatnonzero(np.isnan(matrix[:, j]))
-        if not len(missing):
-            continue
-        frame = Records.of(plain_table(table))
-        names = column_names(frame)
-        if names is None:
+        frame = read_records(plain_table(table))
+        if column_names(frame) is None:
             column = np.asarray(frame)[:, j]
         else:
-            column = frame[frame.columns[names.index(attribute.name)]]
-        values = plain_column(column, attribute.name)
-        rows = [row for row in missing if not is_missing(values[row])]
-        if not rows:
-            continue
-        what = (
-            f"Column {attribute.name!r} holds {str(values[rows[0]])!r} in row {rows[0] + 1} "
-            f"({len(rows)} of {len(matrix)} rows), which has no place among "
-            f"{join_names(attribute.categories or ())}"
-        )
-        if used is None:
-            raise ValueError(f"{what}; replace it by one of these or drop these rows first.")
-        warnings.warn(f"{what}; it counts as missing.", UserWarning, stacklevel=4)
-
-
-def summarize_table(table: EncodedTable) -> str:
-    """Summarize the kinds of columns and the missing values; name columns that are not numeric.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from frri.table import encode_frame
-    >>> frame = pd.DataFrame({"age": [31, None], "sex": ["f", "m"], "ok": [True, True]})
-    >>> print(summarize_table(encode_frame(frame)))
-    2 rows, 3 columns: 1 numeric, 2 nominal; 1 missing value
-      nominal: sex (2 values), ok (1 value)
-    """
-    columns = {kind: [a for a in table.attributes if a.kind == kind] for kind in KINDS}
-    counts = ", ".join(f"{len(found)} {kind}" for kind, found in columns.items() if found)
-    missing = int(np.isnan(table.matrix).sum())
-    head = (
-        f"{_number(len(table), 'row')}, {_number(len(table.attributes), 'column')}: {counts}; "
-        f"{_number(missing, 'missing value') if missing else 'no missing values'}"
-    )
-    named = [
-        f"  {kind}: {join_names(map(_described, columns[kind]))}"
-        for kind in ("date", "ordinal", "nominal")
-        if columns[kind]
-    ]
-    return "\n".join([head, *named])
-
-
-def _described(attribute: Attribute) -> str:
-    if attribute.kind == "ordinal":
-        return f"{attribute.name} ({' < '.join(attribute.categories or ())})"
-    if attribute.kind == "nominal":
-        return f"{attribute.name} ({_number(len(attribute.categories or ()), 'value')})"
-    return attribute.name
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+            column = find_columns(frame, [attribute.name])[attribute.name]
+        values = plain_column(column)
+        rows = [
+            row for row in np.flatnonzero(np.isnan(matrix[:, j])) if not is_missing(values[row])
+        ]
+        if rows:
+            what = (
+                f"Column {attribute.name!r} holds {str(values[rows[0]])!r} in row {rows[0] + 1} "
+                f"({len(rows)} of {len(matrix)} rows), which has no place among "
+                f"{join_names(attribute.categories or ())}"
+            )
+            if used is None:
+                raise ValueError(f"{what}; replace it by one of these or drop these rows first.")
+            warnings.warn(f"{what}; it counts as missing.", UserWarning, stacklevel=4)
 
 
 # ------------------------------------------------------------------ categories
-#
-# A value is the category that is written like it, as Python writes it. Beyond that, two things are
-# the same however they are written:
-#
-# - an integer with and without `.0`: 1, 1.0, "1" and "1.0" are one category, unless there are two;
-# - a boolean. Where each category is another boolean (true and false, yes and no, t and f, 1 and
-#   0), true, yes and 1 (1.0) are one value in any spelling, and so are false, no and 0 (0.0). Among
-#   other categories, as in yes, no and unknown, only a boolean of the table, True or False, is the
-#   one category of that meaning: databases and readers convert strings like yes and no to booleans.
-#
-# Nothing else is guessed: "01" is not 1. The evaluators of `frri.export` repeat this.
 
 # Strings that are booleans, in lower case.
 TRUTH = {
@@ -420,8 +369,6 @@ def flags_as_numbers(values: NDArray[Any]) -> NDArray[Any]:
     --------
     >>> flags_as_numbers(np.array(["Yes", "0", "no", None], dtype=object))
     array([1.0, '0', 0.0, None], dtype=object)
-    >>> flags_as_numbers(np.array([0.0, 1.0]))
-    array([0., 1.])
     """
     if values.dtype.kind not in "OU":
         return values
@@ -438,14 +385,12 @@ def category_codes(values: NDArray[Any], categories: Sequence[str]) -> Floats:
     >>> category_codes(values, ["3", "red"])
     array([ 0.,  0.,  1., -1., nan])
     """
-    texts, fold = _lookup(tuple(categories))
+    codes, fold = _lookup(tuple(categories))
 
     def code(value: Any) -> float:
-        if not isinstance(value, str):
-            if is_missing(value):
-                return np.nan
-            value = str(value)
-        return texts.get(fold(value), -1.0)
+        if not isinstance(value, str) and is_missing(value):
+            return np.nan
+        return codes.get(fold(str(value)), -1.0)
 
     return np.fromiter(map(code, values.astype(object)), dtype=np.float64, count=len(values))
 
@@ -453,9 +398,9 @@ def category_codes(values: NDArray[Any], categories: Sequence[str]) -> Floats:
 @lru_cache(maxsize=1024)
 def _lookup(categories: tuple[str, ...]) -> tuple[dict[str, float], Callable[[str], str]]:
     """Return the positions of categories by their texts; cached for single samples."""
-    positions = {category: float(code) for code, category in enumerate(categories)}
-    texts = {text: positions[category] for text, category in category_texts(categories).items()}
-    return texts, folding(categories)
+    texts = category_texts(categories).items()
+    places = {category: float(place) for place, category in enumerate(categories)}
+    return {text: places[category] for text, category in texts}, folding(categories)
 
 
 def category_texts(categories: Sequence[str]) -> dict[str, str]:
