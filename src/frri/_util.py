@@ -12,7 +12,6 @@ from difflib import get_close_matches
 from importlib import import_module
 from numbers import Integral
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, ClassVar, Self
 
 import numpy as np
@@ -177,12 +176,11 @@ def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str])
             file.flush()
             os.fsync(file.fileno())
         neighbor.replace(target)
-    except BaseException:
+    finally:
         neighbor.unlink(missing_ok=True)
-        raise
 
 
-# Bytes that are read or scanned at a time.
+# Bytes that are scanned at a time.
 _CHUNK = 2**18
 _QUOTE = ord('"')
 # The change of depth at each byte of JSON.
@@ -202,15 +200,11 @@ def read_text(file: IO[bytes], name: str, most: int) -> str:
         ...
     ValueError: x.json is too large: at most 3 bytes are read.
     """
-    chunks: list[bytes] = []
-    size = 0
-    while size <= most and (chunk := file.read(_CHUNK)):
-        chunks.append(chunk)
-        size += len(chunk)
-    if size > most:
+    content = file.read(most + 1)
+    if len(content) > most:
         raise ValueError(f"{name} is too large: at most {most:,} bytes are read.")
     try:
-        text = b"".join(chunks).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"{name} cannot be read: it is not a text file.") from None
     if not text.strip():
@@ -289,18 +283,13 @@ class Progress:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
         Progress.active.remove(self)
         self._over.set()
         self._thread.join()
         if self._shown and sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
-        if self.closing and error is None:
+        if self.closing and kind is None:
             _write(f"{self.what}: {time.perf_counter() - self._start:.1f} s\n")
 
     def _watch(self) -> None:
@@ -309,13 +298,14 @@ class Progress:
         while not self._over.wait(wait):
             seconds = time.perf_counter() - self._start
             self._shown = True
-            line = f"{self.what} ... {self._status(seconds)}"
-            if sys.stderr.isatty():
-                wait = 1.0
-                _write(f"\r{line}\x1b[K")
-            else:
-                wait = max(10.0, seconds)
-                _write(f"{line}\n")
+            status = f"{seconds:.0f} s{self.outlook()}"
+            if self.fraction:
+                left = seconds * (1.0 - self.fraction) / self.fraction
+                status = f"{self.fraction:.0%} in {seconds:.0f} s, {left:.0f} s left"
+            terminal = sys.stderr.isatty()
+            wait = 1.0 if terminal else max(10.0, seconds)
+            line = f"{self.what} ... {status}"
+            _write(f"\r{line}\x1b[K" if terminal else f"{line}\n")
 
     def set_step(self, fraction: float) -> None:
         """Store the fraction of a step that is done; less than before starts the next step."""
@@ -325,17 +315,10 @@ class Progress:
 
     def outlook(self) -> str:
         """Return the time that the step will take, if it is known."""
-        gone, fraction = time.perf_counter() - self._since, self._step
-        if not 0 < fraction < 1:
+        if not 0 < self._step < 1:
             return ""
-        left = gone * (1 - fraction) / fraction
-        return f", {fraction:.0%} of this step, {left:.0f} s left of it"
-
-    def _status(self, seconds: float) -> str:
-        if not self.fraction:
-            return f"{seconds:.0f} s{self.outlook()}"
-        left = seconds * (1.0 - self.fraction) / self.fraction
-        return f"{self.fraction:.0%} in {seconds:.0f} s, {left:.0f} s left"
+        left = (time.perf_counter() - self._since) * (1 - self._step) / self._step
+        return f", {self._step:.0%} of this step, {left:.0f} s left of it"
 
 
 def report_progress(done: int, of: int) -> None:
@@ -385,7 +368,13 @@ def n_threads(n_jobs: int | None = None) -> int:
     """
     check_n_jobs(n_jobs)
     wanted = _jobs_of_joblib() if n_jobs is None else int(n_jobs)
-    return wanted if wanted > 0 else max(1, _n_cores() + 1 + wanted)
+    if wanted > 0:
+        return wanted
+    try:
+        from joblib import cpu_count  # noqa: PLC0415 - numpy is enough to predict
+    except ImportError:
+        from os import cpu_count  # noqa: PLC0415
+    return max(1, (cpu_count() or 1) + 1 + wanted)
 
 
 def check_n_jobs(n_jobs: Any) -> None:
@@ -402,21 +391,12 @@ def _jobs_of_joblib() -> int:
     """Return the number of jobs in the context of joblib; without joblib there is no context."""
     if "joblib" not in sys.modules:
         return -1
-    from joblib.parallel import get_active_backend  # noqa: PLC0415 - numpy is enough to predict
+    from joblib.parallel import get_active_backend  # noqa: PLC0415 - as above
 
     backend, n_jobs = get_active_backend()
     if backend.nesting_level:
         return 1
     return -1 if n_jobs is None else int(n_jobs)
-
-
-def _n_cores() -> int:
-    """Return the number of cores that this process may use."""
-    try:
-        import joblib  # noqa: PLC0415 - as above
-    except ImportError:
-        return os.cpu_count() or 1
-    return int(joblib.cpu_count())
 
 
 def map_threads(

@@ -183,7 +183,7 @@ def split_training(
         find_name(column, frame.columns, name)
     nominal, ignore = _split_names(how.nominal, frame), _split_names(how.ignore, frame)
     if how.drop_unlabelled:
-        frame = _drop_unlabelled(frame, target)
+        frame = _keep_rows(frame, frame[target].notna(), [target], f"have no {target!r}")
     y = _target(frame[target], how)
     weights = None if how.weights is None else _weights(frame[how.weights])
     X = declare(
@@ -219,30 +219,25 @@ def _drop_empty(frame: "pd.DataFrame", apart: Collection[str | None]) -> "pd.Dat
     """Drop the rows whose features are all missing, with a note."""
     features = frame.drop(columns=[name for name in apart if name in frame.columns])
     known = features.notna().any(axis=1)
-    if known.all() or not known.any():
+    if not known.any():
         return frame
-    _warn(
-        f"{(~known).sum()} of {len(frame)} rows are empty, the first is row "
-        f"{int(known.to_numpy().argmin()) + 1}; they are left out."
-    )
-    return _restore_types(frame[known].reset_index(drop=True), frame.columns)
+    first = int(known.to_numpy().argmin()) + 1
+    return _keep_rows(frame, known, frame.columns, f"are empty, the first is row {first}")
 
 
-def _drop_unlabelled(frame: "pd.DataFrame", target: str) -> "pd.DataFrame":
-    known = frame[target].notna()
-    if known.all():
+def _keep_rows(
+    frame: "pd.DataFrame", kept: "pd.Series[bool]", columns: Collection[str], others: str
+) -> "pd.DataFrame":
+    """Drop rows with a note; columns become what they would be if these had not been read."""
+    if kept.all():
         return frame
-    _warn(f"{(~known).sum()} of {len(frame)} rows have no {target!r}; they are left out.")
-    return _restore_types(frame[known].reset_index(drop=True), [target])
-
-
-def _restore_types(frame: "pd.DataFrame", columns: Collection[str]) -> "pd.DataFrame":
-    """Convert columns as if dropped rows had not been read: integers beside NaN are floats."""
+    _warn(f"{(~kept).sum()} of {len(frame)} rows {others}; they are left out.")
+    frame = frame[kept].reset_index(drop=True)
     changed = {}
     for name in columns:
         values = frame[name]
         if values.dtype.kind == "f" and (values == values.round()).all():
-            changed[name] = values.astype("int64")
+            changed[name] = values.astype("int64")  # integers beside NaN are floats
         elif values.dtype.kind == "O" and all(isinstance(value, bool) for value in values):
             changed[name] = values.astype(bool)
     return frame.assign(**changed)
@@ -250,25 +245,27 @@ def _restore_types(frame: "pd.DataFrame", columns: Collection[str]) -> "pd.DataF
 
 def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
     """Drop strings that name the rows, with a note, unless there is nothing else."""
-    names = {
-        column: frame[column].nunique()
-        for column in frame.columns
-        if column not in declared
-        and frame[column].dtype == object
-        and looks_like_identifier(frame[column])
-    }
-    for column, different in names.items():
-        option = f"--nominal {quote_name(column)}"
+    types = import_pandas().api.types
+    names = [
+        name
+        for name, column in frame.items()
+        if name not in declared
+        and (types.is_object_dtype(column) or types.is_string_dtype(column))
+        and looks_like_identifier(column)
+    ]
+    for name in names:
+        what = f"Column {name!r} has {frame[name].nunique()} different texts"
+        option = f"--nominal {quote_name(name)}"
         if len(names) == len(frame.columns):
             raise ValueError(
-                f"Column {column!r} has {different} different texts, as names and numbers of "
-                f"things have, and there is no other column to learn from; insist on it ({option})."
+                f"{what}, as names and numbers of things have, and there is no other column to "
+                f"learn from; insist on it ({option})."
             )
         _warn(
-            f"Column {column!r} has {different} different texts in {len(frame)} rows, as names and "
-            f"numbers of things have; it is left out ({option} keeps it)."
+            f"{what} in {len(frame)} rows, as names and numbers of things have; it is left out "
+            f"({option} keeps it)."
         )
-    return frame.drop(columns=list(names))
+    return frame.drop(columns=names)
 
 
 def _warn_about_useless(frame: "pd.DataFrame") -> None:
@@ -366,38 +363,35 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
         ...
     ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
     """
-    (first, whole), *others = frames.items()
+    first, *others = frames
+    columns = frames[first].columns
     if not others:
-        return whole
-    parts = dict(frames)
-    for name, frame in others:
-        for lacking, having, columns in (
-            (name, first, whole.columns.difference(frame.columns, sort=False)),
-            (first, name, frame.columns.difference(whole.columns, sort=False)),
-        ):
-            if len(columns):
+        return frames[first]
+    mixed = False
+    for other in others:
+        for having, lacking in ((first, other), (other, first)):
+            absent = frames[having].columns.difference(frames[lacking].columns, sort=False)
+            if len(absent):
                 raise ValueError(
-                    f"{lacking} has no column {columns[0]!r}, which {having} has; "
+                    f"{lacking} has no column {absent[0]!r}, which {having} has; "
                     "give files with the same columns."
                 )
-        for column in whole.columns:
-            kinds = [_KINDS.get(values[column].dtype.kind, "numbers") for values in (whole, frame)]
-            known = whole[column].notna().any() and frame[column].notna().any()
-            if not known or kinds[0] == kinds[1]:
+        for column in columns:
+            one, two = frames[first][column], frames[other][column]
+            kinds = [_KINDS.get(values.dtype.kind, "numbers") for values in (one, two)]
+            if kinds[0] == kinds[1] or one.isna().all() or two.isna().all():
                 continue
             if column != classes:
                 raise ValueError(
-                    f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {name}; "
+                    f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {other}; "
                     "write them in one way, or declare the column as nominal "
                     f"(--nominal {quote_name(column)})."
                 )
-            parts = {
-                one: part.assign(**{column: to_strings(part[column])})
-                for one, part in parts.items()
-            }
-    return import_pandas().concat(
-        [part[whole.columns] for part in parts.values()], ignore_index=True
-    )
+            mixed = True
+    parts = [frame[columns] for frame in frames.values()]
+    if mixed:
+        parts = [part.assign(**{str(classes): to_strings(part[classes])}) for part in parts]
+    return import_pandas().concat(parts, ignore_index=True)
 
 
 class Sample:
@@ -437,11 +431,10 @@ class Sample:
         if self.target is not None:
             find_name(self.target, frame.columns, name)
         keys = self._random.random(len(frame))
-        if self._pool is None:
-            self._first = name
-        else:
-            frame = join_tables({self._first: self._pool, name: frame}, self.target)
         self.n_rows += len(keys)
+        self._first = self._first or name
+        if self._pool is not None:
+            frame = join_tables({self._first: self._pool, name: frame}, self.target)
         self._pool, self._keys = frame, np.concatenate([self._keys, keys])
         if len(frame) > 2 * self.size:
             bound = np.partition(self._keys, self.size)[self.size]
@@ -450,31 +443,27 @@ class Sample:
     def frame(self) -> "pd.DataFrame":
         """Return the sample in the order of the rows."""
         needed = self._needed()
-        if needed.sum() > self.size:
+        left = self.size - int(needed.sum())
+        if left < 0:
             n_classes = self._pool[self.target].astype(str).nunique()
             raise ValueError(
                 f"A sample of {self.size} rows is too small for the {n_classes} classes of "
                 f"{self.target!r}; take {needed.sum()} rows or more."
             )
         others = np.sort(self._keys[~needed])
-        left = self.size - int(needed.sum())
         if left < len(others):
             self._take(needed | (self._keys < others[left]))
         return self._pool.reset_index(drop=True)
 
     def _needed(self) -> Flags:
         """Return flags of the smallest keys of each class."""
-        if self.target is not None:
-            classes = self._pool[self.target].astype(str).to_numpy(dtype=object)
-            labels, codes = np.unique(classes, return_inverse=True)
-            if len(labels) <= MOST_CLASSES:
-                order = np.lexsort((self._keys, codes))
-                rank = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
-                needed = np.zeros(len(codes), dtype=bool)
-                needed[order] = rank < LEAST
-                return needed
+        classes = None if self.target is None else self._pool[self.target].astype(str)
+        if classes is None or classes.nunique() > MOST_CLASSES:
             self.target = None
-        return np.zeros(len(self._keys), dtype=bool)
+            return np.zeros(len(self._keys), dtype=bool)
+        keys = import_pandas().Series(self._keys, index=classes.index)
+        ranks = keys.groupby(classes, dropna=False).rank(method="first")
+        return np.asarray(ranks <= LEAST)
 
     def _take(self, rows: Flags) -> None:
         self._pool, self._keys = self._pool[rows], self._keys[rows]

@@ -97,7 +97,7 @@ def _refuse_missing(missing: Mapping[str, Flags]) -> None:
 
 def check_moderate(values: Floats, label: str) -> None:
     """Raise a ValueError for a number that is infinite or too large to compute with."""
-    huge = np.flatnonzero(np.abs(values) > LARGEST)
+    huge = () if all_moderate(values) else np.flatnonzero(np.abs(values) > LARGEST)
     if len(huge):
         value = values[huge[0]]
         what = "infinity" if np.isinf(value) else f"beyond {LARGEST:g}"
@@ -109,7 +109,9 @@ def check_moderate(values: Floats, label: str) -> None:
 
 def all_moderate(array: NDArray[Any]) -> bool:
     """Return whether no value is NaN, infinite or huge; NaN fails every comparison."""
-    return not array.size or (float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST)
+    if array.size <= 1:  # fast for single samples
+        return not array.size or bool(-LARGEST <= array.item() <= LARGEST)
+    return float(array.max()) <= LARGEST and float(array.min()) >= -LARGEST
 
 
 def check_resolution(attributes: Sequence[Attribute]) -> None:

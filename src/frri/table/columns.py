@@ -165,7 +165,9 @@ def kind_of(column: Any) -> str:
 
 def category_positions(column: Any) -> Any:
     """Return the positions of categories if the type of a column is categorical, else None."""
-    return getattr(getattr(column, "cat", None), "codes", None)
+    if hasattr(getattr(column, "dtype", None), "categories"):
+        return getattr(getattr(column, "cat", None), "codes", None)
+    return None
 
 
 def ordered_categories(column: Any) -> tuple[str, ...] | None:
@@ -205,7 +207,8 @@ def plain_column(column: Any, label: str = "The column") -> NDArray[Any]:
     if codes is not None:
         texts = np.array([*map(str, column.dtype.categories), None], dtype=object)
         return np.asarray(texts[np.asarray(codes)])
-    column = plain_table(column)
+    if isinstance(column, np.ma.MaskedArray):
+        column = plain_table(column)
     array = np.asarray(column)
     if array.ndim != 1 and not isinstance(column, np.ndarray):
         array = np.asarray(column, dtype=object)

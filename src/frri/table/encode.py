@@ -284,10 +284,9 @@ def _encode(column: Any, attribute: Attribute) -> Floats:
             raise ValueError(f"{label} does not hold dates.") from None
     if attribute.categories is not None:
         return _encode_categories(plain_column(column, label), attribute)
-    if attribute.is_flag:
-        column = flags_as_numbers(plain_column(column, label))
+    values = np.asarray(plain_table(column) if isinstance(column, np.ma.MaskedArray) else column)
     try:
-        values = to_numbers(column, label)
+        values = to_numbers(flags_as_numbers(values) if attribute.is_flag else values, label)
     except TypeError:
         raise ValueError(f"{label} does not hold numbers.") from None
     check_moderate(values, label)
