@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util import Flags
-from frri.rules import rule_statistics, text
-from frri.rules.condition import NominalCondition, NumericCondition
+from frri.rules import text
+from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.matching import RuleArrays
 from frri.rules.rule import Rule
+from frri.rules.rule_statistics import class_positions
 from frri.rules.semantics import CLASS_RULES, Support
-from frri.table import Attribute, to_matrix
+from frri.table import Attribute, EncodedTable
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
@@ -102,7 +103,8 @@ class Hierarchy:
 
     ruleset: "RuleSet"
     roots: tuple[RuleNode, ...]
-    _table: "_LabelledTable" = field(repr=False, compare=False)
+    # Table, labels and weights of the samples.
+    _samples: tuple[EncodedTable, Any, Any] = field(repr=False, compare=False)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -111,12 +113,18 @@ class Hierarchy:
 
     def nodes(self, descend: Callable[[RuleNode], bool] = bool) -> Iterator[RuleNode]:
         """Yield all nodes, each before those below it; only below those where `descend` is true."""
-        waiting = list(reversed(self.roots))
+        return (node for node, _ in self._walk(descend))
+
+    def _walk(self, descend: Callable[[RuleNode], bool]) -> Iterator[tuple[RuleNode, str]]:
+        """Yield nodes, and what is drawn before each: four characters for every level."""
+        waiting = [(root, "", "") for root in reversed(self.roots)]
         while waiting:
-            node = waiting.pop()
-            yield node
-            if descend(node):
-                waiting += reversed(node.children)
+            node, branch, margin = waiting.pop()
+            yield node, branch
+            for child in reversed(node.children if descend(node) else ()):
+                ends = child is node.children[-1]
+                shape, below = ("`-- ", "    ") if ends else ("|-- ", "|   ")
+                waiting.append((child, margin + shape, margin + below))
 
     def cut(self, max_rules: int | None = None, *, min_precision: float | None = None) -> "RuleSet":
         """Return a smaller rule set that predicts on its own.
@@ -143,16 +151,16 @@ class Hierarchy:
                 f"max_rules must be {fewest} or more, got {max_rules}: the most general rules of "
                 "this hierarchy have nothing in common."
             )
-        last = most if max_rules is None else most - max_rules
 
         def goes(node: RuleNode) -> bool:
-            if min_precision is None or not node.children:
-                return bool(node.children) and node.step > last
-            return node.precision is None or node.precision < min_precision
+            if max_rules is not None:
+                return bool(node.children) and node.step > most - max_rules
+            vague = node.precision is None or node.precision < (min_precision or 0.0)
+            return bool(node.children) and vague
 
-        kept = [node for node in self.nodes(goes) if not goes(node)]
-        kept.sort(key=lambda node: node.rules)
-        return self._table.with_statistics(self.ruleset, [node.rule for node in kept])
+        kept = sorted((n for n in self.nodes(goes) if not goes(n)), key=lambda node: node.rules)
+        rules, about = tuple(node.rule for node in kept), self.ruleset.about.edited()
+        return replace(self.ruleset, rules=rules, about=about).with_statistics(*self._samples)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values: the target, its classes, the sizes of cuts and the roots.
@@ -187,18 +195,9 @@ class Hierarchy:
 
     def text(self, depth: int | None = None) -> str:
         """Return the tree as lines, down to a depth; numbers are those of the rules, from 1."""
-        lines = []
-        waiting = [(root, 0, "", "") for root in reversed(self.roots)]
-        while waiting:
-            node, level, branch, margin = waiting.pop()
-            lines.append(f"{branch}{self._line(node)}")
-            if depth is not None and level >= depth:
-                continue
-            for child in reversed(node.children):
-                ends = child is node.children[-1]
-                shape, below = ("`-- ", "    ") if ends else ("|-- ", "|   ")
-                waiting.append((child, level + 1, margin + shape, margin + below))
-        return "\n".join(lines)
+        shown = self._walk(bool)
+        wide = inf if depth is None else 4 * depth
+        return "\n".join(branch + self._line(node) for node, branch in shown if len(branch) <= wide)
 
     def _line(self, node: RuleNode) -> str:
         facts = [f"covers {text.amount(node.covered)}"]
@@ -216,76 +215,69 @@ class Hierarchy:
 def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> Hierarchy:
     """Merge the rules of each class bottom-up: see `RuleSet.hierarchy`."""
     SUPPORTED.require(ruleset.semantics)
-    table = _LabelledTable(ruleset, X, y, sample_weight)
-    covers = list(table.covers(ruleset.rules))
-    nodes = [table.node(rule, covers[r], (r,)) for r, rule in enumerate(ruleset)]
+    samples = EncodedTable.of(X, ruleset.attributes, ruleset.used_attributes), y, sample_weight
+    measure = _Measure(ruleset, *samples)
+    covers = list(measure.covers(ruleset.rules))
+    nodes = [measure.node(rule, covers[r], (r,)) for r, rule in enumerate(ruleset)]
     alive = dict(enumerate(nodes))
     queue: list[tuple[float, float, int, int]] = []
 
     def offer(new: int, others: Iterable[int]) -> None:
         """Queue the hulls of a node with others, the fewest samples of other classes first."""
         rule = nodes[new].rule
-        hulls = {
-            other: hull(nodes[other].rule, rule, ruleset.attributes)
-            for other in others
-            if nodes[other].rule.consequent == rule.consequent
-        }
-        hulls = {other: conditions for other, conditions in hulls.items() if conditions}
-        made = table.covers([Rule(conditions, rule.consequent) for conditions in hulls.values()])
-        own = table.position(rule)
-        for other, covered in zip(hulls, made, strict=True):
-            gained = table.support(covered & ~covers[new] & ~covers[other])
-            cost = (sum(gained) - gained[own]) / (table.sizes[own] or 1)
+        own = measure.position(rule)
+        same = [other for other in others if nodes[other].rule.consequent == rule.consequent]
+        hulls = [(other, hull(nodes[other].rule, rule, ruleset.attributes)) for other in same]
+        hulls = [(other, conditions) for other, conditions in hulls if conditions]
+        made = measure.covers([Rule(conditions, rule.consequent) for _, conditions in hulls])
+        for (other, _), covered in zip(hulls, made, strict=True):
+            gained = measure.support(covered & ~covers[new] & ~covers[other])
+            cost = (sum(gained) - gained[own]) / (measure.sizes[own] or 1)
             pair = min(other, new), max(other, new)
-            heapq.heappush(queue, (cost, -table.support(covered)[own], *pair))
+            heapq.heappush(queue, (cost, -measure.support(covered)[own], *pair))
 
     for r in range(len(nodes)):
         offer(r, range(r))
     while queue:
         *_, first, second = heapq.heappop(queue)
-        if first not in alive or second not in alive:
-            continue
-        rule, covered = table.merge(alive[first], alive[second])
-        children = tuple(sorted((alive.pop(first), alive.pop(second)), key=lambda n: n.rules))
-        below = tuple(sorted(children[0].rules + children[1].rules))
-        new, step = len(nodes), len(nodes) - len(ruleset) + 1
-        nodes.append(table.node(rule, covered, below, children, step))
-        covers.append(covered)
-        offer(new, alive)
-        alive[new] = nodes[new]
+        if first in alive and second in alive:
+            rule, covered = measure.merge(alive[first], alive[second])
+            children = sorted((alive.pop(first), alive.pop(second)), key=lambda node: node.rules)
+            below = tuple(sorted(children[0].rules + children[1].rules))
+            new, step = len(nodes), len(nodes) - len(ruleset) + 1
+            nodes.append(measure.node(rule, covered, below, tuple(children), step))
+            covers.append(covered)
+            offer(new, alive)
+            alive[new] = nodes[new]
     roots = sorted(alive.values(), key=lambda node: node.rules)
-    return Hierarchy(ruleset, tuple(roots), table)
+    return Hierarchy(ruleset, tuple(roots), samples)
 
 
-class _LabelledTable:
+class _Measure:
     """The labelled samples on which rules are measured."""
 
-    def __init__(self, ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any) -> None:
-        self.semantics, self.attributes = ruleset.semantics, ruleset.attributes
-        self.labels = ruleset.classes
-        table = to_matrix(X, ruleset.attributes, ruleset.used_attributes)
-        self.matrix = ruleset.arrays.clipped(table)
-        self.classes = rule_statistics.class_positions(ruleset, y, len(self.matrix))
-        weighted = sample_weight is not None
-        self.weights = np.asarray(sample_weight, dtype=np.float64) if weighted else None
+    def __init__(self, ruleset: "RuleSet", table: EncodedTable, y: Any, weights: Any) -> None:
+        self.ruleset, self.matrix = ruleset, ruleset.arrays.clipped(table.matrix)
+        self.classes = class_positions(ruleset, y, len(self.matrix))
+        self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
         self.sizes = self.support(np.ones(len(self.classes), dtype=np.bool_))
 
     def position(self, rule: Rule) -> int:
         """Return the position of a rule's class."""
-        return self.labels.index(rule.consequent)
+        return self.ruleset.classes.index(rule.consequent)
 
     def covers(self, rules: Sequence[Rule]) -> Flags:
         """Return rules x samples."""
-        matcher = RuleArrays(rules, self.attributes, self.semantics)
+        arrays = RuleArrays(rules, self.ruleset.attributes, self.ruleset.semantics)
         covers = np.zeros((len(rules), len(self.matrix)), dtype=np.bool_)
-        for block in matcher.blocks(len(self.matrix)):
-            covers[:, block] = matcher.covers(self.matrix[block]).T
+        for block in arrays.blocks(len(self.matrix)):
+            covers[:, block] = arrays.covers(self.matrix[block]).T
         return covers
 
     def support(self, covered: Flags) -> tuple[float, ...]:
         """Return the number of some samples of each class, or their weight."""
         weights = None if self.weights is None else self.weights[covered]
-        counts = np.bincount(self.classes[covered], weights, len(self.labels))
+        counts = np.bincount(self.classes[covered], weights, len(self.ruleset.classes))
         return tuple(counts.tolist())
 
     def node(
@@ -304,45 +296,27 @@ class _LabelledTable:
             shares = None
             if any(child.rule.distribution is not None for child in children) and total:
                 shares = tuple(amount / total for amount in support)
+            amounts = [child.covered for child in children]
+            amounts = amounts if sum(amounts) else [1.0] * len(amounts)
+            parts = zip(children, amounts, strict=True)
+            mean = sum(child.rule.weight * amount for child, amount in parts) / sum(amounts)
             certainty = _certainty(precision, self.sizes[own] / sum(self.sizes))
-            rule = replace(rule, weight=_mean_weight(children) * certainty, distribution=shares)
+            rule = replace(rule, weight=mean * certainty, distribution=shares)
         return RuleNode(rule, support, precision, below, children, step)
 
     def merge(self, first: RuleNode, second: RuleNode) -> tuple[Rule, Flags]:
         """Return the hull of two rules without needless conditions, and what it covers."""
         consequent = first.rule.consequent
         others = self.classes != self.position(first.rule)
-        conditions = hull(first.rule, second.rule, self.attributes)
+        conditions = hull(first.rule, second.rule, self.ruleset.attributes)
         (covered,) = self.covers([Rule(conditions, consequent)])
-        k = 0
-        while k < len(conditions) > 1:
-            without = (*conditions[:k], *conditions[k + 1 :])
-            (more,) = self.covers([Rule(without, consequent)])
-            if (more & ~covered & others).any():
-                k += 1
-            else:
-                conditions, covered = without, more
+        for condition in conditions:
+            without = tuple(one for one in conditions if one is not condition)
+            if without:
+                (more,) = self.covers([Rule(without, consequent)])
+                if not (more & ~covered & others).any():
+                    conditions, covered = without, more
         return Rule(conditions, consequent), covered
-
-    def with_statistics(self, ruleset: "RuleSet", rules: Sequence[Rule]) -> "RuleSet":
-        """Return a rule set with other rules and their statistics; no longer proven optimal."""
-        found = rule_statistics.statistics_from_covers(
-            [self.position(rule) for rule in rules],
-            list(self.covers(rules)),
-            self.classes,
-            len(self.labels),
-            self.weights,
-        )
-        known = (replace(rule, statistics=s) for rule, s in zip(rules, found, strict=True))
-        return replace(ruleset, rules=tuple(known), about=ruleset.about.edited())
-
-
-def _mean_weight(children: Sequence[RuleNode]) -> float:
-    """Return the mean weight of two rules, by what they cover."""
-    total = sum(child.covered for child in children)
-    if not total:
-        return sum(child.rule.weight for child in children) / len(children)
-    return sum(child.rule.weight * child.covered for child in children) / total
 
 
 def _certainty(precision: float | None, chance: float) -> float:
@@ -358,9 +332,7 @@ def _certainty(precision: float | None, chance: float) -> float:
     return (precision - chance) / (1.0 - chance) if chance < 1.0 else 1.0
 
 
-def hull(
-    first: Rule, second: Rule, attributes: Sequence[Attribute]
-) -> tuple[NumericCondition | NominalCondition, ...]:
+def hull(first: Rule, second: Rule, attributes: Sequence[Attribute]) -> tuple[Condition, ...]:
     """Return the narrowest conditions, one per feature, that hold wherever those of either rule do.
 
     Features that only one of the rules uses have none, nor have those where nothing is excluded.
@@ -376,20 +348,18 @@ def hull(
     joined = []
     for attribute in attributes:
         if attribute.name in shared:
-            own = [
-                [c for c in r.conditions if c.attribute == attribute.name] for r in (first, second)
-            ]
+            of_rules = first.conditions, second.conditions
+            own = [[c for c in some if c.attribute == attribute.name] for some in of_rules]
             join = _join_values if attribute.kind == "nominal" else _join_intervals
             joined.append(join(own, attribute))
     return tuple(condition for condition in joined if condition is not None)
 
 
-def _join_intervals(own: list[list[Any]], attribute: Attribute) -> NumericCondition | None:
+def _join_intervals(own: list[list[Any]], attribute: Attribute) -> Condition | None:
     """Return the interval around those in which all conditions of a rule hold, for two rules."""
-    low = min(max(c.support_low for c in conditions) for conditions in own)
-    core_low = min(max(c.core_low for c in conditions) for conditions in own)
-    core_high = max(min(c.core_high for c in conditions) for conditions in own)
-    high = max(min(c.support_high for c in conditions) for conditions in own)
+    ends = [list(zip(*(c.trapezoid for c in conditions), strict=True)) for conditions in own]
+    low, core_low = (min(max(sides[k]) for sides in ends) for k in (0, 1))
+    core_high, high = (max(min(sides[k]) for sides in ends) for k in (2, 3))
     # Several conditions of one rule on a feature may leave nothing in which all hold fully.
     core_low, core_high = sorted((core_low, core_high))
     low, high = min(low, core_low), max(high, core_high)
@@ -398,12 +368,9 @@ def _join_intervals(own: list[list[Any]], attribute: Attribute) -> NumericCondit
     return NumericCondition(attribute.name, low, core_low, core_high, high)
 
 
-def _join_values(own: list[list[Any]], attribute: Attribute) -> NominalCondition | None:
+def _join_values(own: list[list[Any]], attribute: Attribute) -> Condition | None:
     """Return the union of the values that all conditions of a rule allow, for two rules."""
-    values: set[str] = set()
-    for conditions in own:
-        allowed = [c.values for c in conditions]
-        values |= allowed[0].intersection(*allowed[1:]) or allowed[0]
-    if values >= set(attribute.categories or ()):
-        return None
-    return NominalCondition(attribute.name, frozenset(values))
+    allowed = [[c.values for c in conditions] for conditions in own]
+    values = frozenset().union(*(frozenset.intersection(*sets) or sets[0] for sets in allowed))
+    excludes = not values >= set(attribute.categories or ())
+    return NominalCondition(attribute.name, values) if excludes else None
