@@ -106,15 +106,13 @@ def compute_mean_fractions(ruleset: "RuleSet", matrix: Floats) -> Floats:
     >>> compute_mean_fractions(ruleset, np.array([[4.0], [1.0], [9.0]])).round(2).tolist()
     [[0.5, 0.5], [0.89, 0.11], [0.0, 1.0]]
     """
-    matcher = ruleset.arrays
-    weighted = Decision(ruleset, matrix).degrees * matcher.weights
-    total = weighted.sum(axis=1)
-    fractions = weighted / np.where(total > 0.0, total, 1.0)[:, None]
-    silent = np.flatnonzero(~(total > 0.0))
-    if len(silent) and (matcher.weights > 0.0).any() and ruleset.fallback == "nearest":
-        near = matcher.nearness(matcher.clipped(matrix[silent]))
-        fractions[silent, near.argmax(axis=1)] = 1.0
-    return np.asarray(fractions)
+    decision = Decision(ruleset, matrix)
+    weighted = decision.degrees * ruleset.arrays.weights
+    total = weighted.sum(axis=1, keepdims=True)
+    fractions = np.asarray(weighted / np.where(total > 0.0, total, 1.0))
+    decided = np.flatnonzero(decision.deciding >= 0)
+    fractions[decided, decision.deciding[decided]] = 1.0
+    return fractions
 
 
 def feature_importances(ruleset: "RuleSet") -> Floats:

@@ -224,7 +224,7 @@ class Decision:
 
     def _map_blocks(self, compute: Callable[..., Array], *samples: NDArray[Any]) -> Array:
         """Join what is computed for blocks of samples, in several threads if there are many."""
-        blocks = [(b.start, b.stop) for b in self._arrays.blocks(len(samples[0]))] or [(0, 0)]
+        blocks = [(b.start, b.stop) for b in self._arrays.blocks(len(samples[0]))]
         n_jobs = self.n_jobs if len(blocks) >= MANY_BLOCKS else 1
 
         def work(start: int, stop: int) -> Array:

@@ -88,9 +88,9 @@ class RuleArrays:
     # ---------------------------------------------------------------- conditions
 
     def blocks(self, n_samples: int) -> Iterator[slice]:
-        """Yield slices of samples, small enough that their memberships stay in the cache."""
+        """Yield slices of samples, at least one, whose memberships stay in the cache."""
         size = max(1, BLOCK // max(1, len(self.columns)))
-        for start in range(0, n_samples, size):
+        for start in range(0, max(n_samples, 1), size):
             yield slice(start, min(start + size, n_samples))
 
     def filled(self, matrix: Floats) -> Floats:

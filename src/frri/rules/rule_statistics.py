@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
-from math import exp, inf, lgamma
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,18 +30,57 @@ def rule_statistics(
 ) -> tuple[RuleStatistics, ...]:
     """Compute the statistics of all rules for encoded (and clipped) values."""
     classes = class_positions(ruleset, labels, len(matrix))
-    weights = None if weights is None else np.asarray(weights, dtype=np.float64)
-    matcher, n_classes = ruleset.arrays, len(ruleset.classes)
-    kind = np.int64 if weights is None else np.float64
-    support, alone = np.zeros((len(ruleset), n_classes), kind), np.zeros(len(ruleset), kind)
-    for block in matcher.blocks(len(matrix)):
-        covers = matcher.covers(matrix[block])
-        counted = covers if weights is None else covers * weights[block, None]
-        for c in range(n_classes):
-            support[:, c] += counted[classes[block] == c].sum(axis=0)
-        alone += counted[covers.sum(axis=1) == 1].sum(axis=0)
+    counted = (
+        np.ones(len(matrix), dtype=np.int64) if weights is None else np.asarray(weights, float)
+    )
+    arrays, n_classes = ruleset.arrays, len(ruleset.classes)
+    counts = [
+        _count_covered(arrays.covers(matrix[block]), classes[block], n_classes, counted[block])
+        for block in arrays.blocks(len(matrix))
+    ]
+    support, alone = (np.sum(parts, axis=0) for parts in zip(*counts, strict=True))
     sizes = np.bincount(classes, weights, n_classes)
-    return statistics_from_counts(ruleset.arrays.holds_for, support, alone, sizes)
+    return statistics_from_counts(arrays.holds_for, support, alone, sizes)
+
+
+def statistics_from_covers(
+    own: Sequence[int],
+    covers: Sequence[Flags],
+    classes: Positions,
+    n_classes: int,
+    weights: Floats | None = None,
+) -> tuple[RuleStatistics, ...]:
+    """Compute the statistics of rules from the samples that each covers.
+
+    Parameters
+    ----------
+    own : sequence of int
+        The class of each rule.
+    covers : sequence of array of bool, shape (n_samples,)
+    classes : array of int, shape (n_samples,)
+    n_classes : int
+    weights : array of float, shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> covers = [np.array([True, True, False]), np.array([False, True, True])]
+    >>> statistics_from_covers([0, 1], covers, np.array([0, 1, 1]), 2)[1]
+    RuleStatistics(support=(0, 2), precision=1.0, lift=1.5, alone=1)
+    """
+    flags = np.array(covers, dtype=np.bool_).reshape(-1, len(classes)).T
+    counted = np.ones(len(classes), dtype=np.int64) if weights is None else weights
+    counts = _count_covered(flags, classes, n_classes, counted)
+    sizes = np.bincount(classes, weights, n_classes)
+    return statistics_from_counts(np.array(own, dtype=np.intp), *counts, sizes)
+
+
+def _count_covered(
+    covers: Flags, classes: Positions, n_classes: int, counted: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return, for each rule, what it covers of each class, and what no other rule covers."""
+    amounts = covers * counted[:, None]
+    support = [amounts[classes == c].sum(axis=0) for c in range(n_classes)]
+    return np.stack(support, axis=1), amounts[covers.sum(axis=1) == 1].sum(axis=0)
 
 
 def statistics_from_counts(
@@ -74,42 +112,6 @@ def statistics_from_counts(
         )
         for counts, whole, part, share, above, single in zip(*columns, strict=True)
     )
-
-
-def statistics_from_covers(
-    own: Sequence[int],
-    covers: Sequence[Flags],
-    classes: Positions,
-    n_classes: int,
-    weights: Floats | None = None,
-) -> tuple[RuleStatistics, ...]:
-    """Compute the statistics of rules from the samples that each covers.
-
-    Parameters
-    ----------
-    own : sequence of int
-        The class of each rule.
-    covers : sequence of array of bool, shape (n_samples,)
-    classes : array of int, shape (n_samples,)
-    n_classes : int
-    weights : array of float, shape (n_samples,), optional
-
-    Examples
-    --------
-    >>> covers = [np.array([True, True, False]), np.array([False, True, True])]
-    >>> statistics_from_covers([0, 1], covers, np.array([0, 1, 1]), 2)[1]
-    RuleStatistics(support=(0, 2), precision=1.0, lift=1.5, alone=1)
-    """
-    once = np.sum(covers, axis=0, dtype=np.int64) == 1
-    counts = np.ones(len(classes), dtype=np.int64) if weights is None else weights
-    support = np.zeros((len(covers), n_classes), dtype=counts.dtype)
-    alone = np.zeros(len(covers), dtype=counts.dtype)
-    for r, covered in enumerate(covers):
-        weight = None if weights is None else weights[covered]
-        support[r] = np.bincount(classes[covered], weight, n_classes)
-        alone[r] = counts[covered & once].sum()
-    sizes = np.bincount(classes, weights, n_classes)
-    return statistics_from_counts(np.array(own, dtype=np.intp), support, alone, sizes)
 
 
 def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> Positions:
@@ -190,14 +192,10 @@ def quality(
             raise ValueError(
                 f"Rule {r} has no statistics from training; give a table and its labels."
             )
-        correct, covered = sum(compress(found.support, holds)), found.covered
-        low, high = wilson(correct, covered, confidence) if covered else (None, None)
-        share = covered / total if total else 0.0
-        result.append(
-            RuleQuality(
-                r, covered, correct, found.alone, share, found.precision, low, high, found.lift
-            )
-        )
+        correct, n = sum(compress(found.support, holds)), found.covered
+        low, high = wilson(correct, n, confidence) if n else (None, None)
+        counts = n, correct, found.alone, n / total if total else 0.0
+        result.append(RuleQuality(r, *counts, found.precision, low, high, found.lift))
     return tuple(result)
 
 
@@ -355,7 +353,6 @@ def drift(
     >>> drift(rules, [[5]] * 50)[0].fires_less
     True
     """
-    before = quality(ruleset)
     total = round(sum(ruleset.class_counts))
     if y is None:
         covers = ruleset.covers(X)
@@ -365,16 +362,14 @@ def drift(
         counts = [(int(rule.covered), int(rule.correct)) for rule in quality(ruleset, X, y)]
     limit = level / max(1, len(ruleset) * (1 if y is None else 2))
     result = []
-    for old, (n, hits) in zip(before, counts, strict=True):
+    for old, (n, hits) in zip(quality(ruleset), counts, strict=True):
         # Training may have been weighted; the test counts samples.
-        before_n, before_hits = round(old.covered), round(old.correct)
-        p_fires = fisher_less(n, n_new, before_n, total)
-        p_errs = fisher_less(hits, n, before_hits, before_n) if y is not None else 1.0
+        before, before_hits = round(old.covered), round(old.correct)
+        p_fires = fisher_less(n, n_new, before, total)
+        p_errs = 1.0 if y is None else fisher_less(hits, n, before_hits, before)
         precision = hits / n if n and y is not None else None
-        coverage = n / n_new if n_new else 0.0
-        flags = p_fires < limit, p_errs < limit
-        known = old.rule, old.coverage, coverage, old.precision, precision
-        result.append(RuleDrift(*known, *flags, p_fires, p_errs))
+        known = old.rule, old.coverage, n / n_new if n_new else 0.0, old.precision, precision
+        result.append(RuleDrift(*known, p_fires < limit, p_errs < limit, p_fires, p_errs))
     return tuple(result)
 
 
@@ -420,15 +415,7 @@ def fisher_less(hits: int, trials: int, other_hits: int, other_trials: int) -> f
     >>> round(fisher_less(1, 10, 9, 10), 6)
     0.000547
     """
-    total_hits, total = hits + other_hits, trials + other_trials
-    misses = total - total_hits
-    whole = _log_choose(total, trials)
-    terms = (
-        _log_choose(total_hits, k) + _log_choose(misses, trials - k) - whole
-        for k in range(max(0, trials - misses), hits + 1)
-    )
-    return min(1.0, sum(exp(term) for term in terms))
+    from scipy.stats import hypergeom  # noqa: PLC0415 - prediction needs numpy alone
 
-
-def _log_choose(n: int, k: int) -> float:
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) if 0 <= k <= n else -inf
+    total = trials + other_trials
+    return float(hypergeom.cdf(hits, total, hits + other_hits, trials)) if total else 1.0
