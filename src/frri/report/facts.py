@@ -26,6 +26,7 @@ from frri.rules.contributions import find_largest_contributor, permutation_impor
 from frri.rules.hierarchy import SUPPORTED as MERGEABLE
 from frri.rules.hierarchy import Hierarchy, RuleNode
 from frri.rules.inference import Decision
+from frri.rules.json_format import About
 from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression, wilson
 from frri.rules.rule import label_array
 from frri.rules.rule_statistics import class_positions, is_training_table, measure_by_size
@@ -202,7 +203,7 @@ class _Table:
 
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     """Return provenance, size and proof; whether samples are those of the training, if known."""
-    about = ruleset.about.plain()
+    about = About(ruleset.about).plain()
     learner, version, proof = (about.pop(key, None) for key in ("learner", "frri", "selection"))
     n_training = about.get("rows")
     if ruleset.task != "regression":

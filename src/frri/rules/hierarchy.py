@@ -24,6 +24,7 @@ import numpy as np
 from frri._util import Flags
 from frri.rules import text
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
+from frri.rules.json_format import About
 from frri.rules.matching import RuleArrays
 from frri.rules.rule import Rule
 from frri.rules.rule_statistics import class_positions
@@ -159,7 +160,7 @@ class Hierarchy:
             return bool(node.children) and vague
 
         kept = sorted((n for n in self.nodes(goes) if not goes(n)), key=lambda node: node.rules)
-        rules, about = tuple(node.rule for node in kept), self.ruleset.about.edited()
+        rules, about = tuple(node.rule for node in kept), About(self.ruleset.about).edited()
         return replace(self.ruleset, rules=rules, about=about).with_statistics(*self._samples)
 
     def to_dict(self) -> dict[str, Any]:

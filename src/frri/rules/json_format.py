@@ -239,7 +239,7 @@ def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
         **({"base": list(ruleset.base)} if ruleset.base else {}),
         **({"trust": ruleset.trust} if ruleset.trust < 1.0 else {}),
         "rules": [_rule_to_dict(rule) for rule in ruleset],
-        "about": ruleset.about.plain(),
+        "about": About(ruleset.about).plain(),
     }
 
 

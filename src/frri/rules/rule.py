@@ -183,7 +183,7 @@ class Rule:
         return known
 
     def __str__(self) -> str:
-        return text.lone_rule_text(self)
+        return text.rule_text(None, self)
 
 
 def attach_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:

@@ -30,12 +30,10 @@ def rule_statistics(
 ) -> tuple[RuleStatistics, ...]:
     """Compute the statistics of all rules for encoded (and clipped) values."""
     classes = class_positions(ruleset, labels, len(matrix))
-    counted = (
-        np.ones(len(matrix), dtype=np.int64) if weights is None else np.asarray(weights, float)
-    )
+    amounts = np.ones(len(matrix), np.int64) if weights is None else np.asarray(weights, float)
     arrays, n_classes = ruleset.arrays, len(ruleset.classes)
     counts = [
-        _count_covered(arrays.covers(matrix[block]), classes[block], n_classes, counted[block])
+        _count_covered(arrays.covers(matrix[block]), classes[block], n_classes, amounts[block])
         for block in arrays.blocks(len(matrix))
     ]
     support, alone = (np.sum(parts, axis=0) for parts in zip(*counts, strict=True))
@@ -68,19 +66,19 @@ def statistics_from_covers(
     RuleStatistics(support=(0, 2), precision=1.0, lift=1.5, alone=1)
     """
     flags = np.array(covers, dtype=np.bool_).reshape(-1, len(classes)).T
-    counted = np.ones(len(classes), dtype=np.int64) if weights is None else weights
-    counts = _count_covered(flags, classes, n_classes, counted)
+    amounts = np.ones(len(classes), np.int64) if weights is None else weights
+    counts = _count_covered(flags, classes, n_classes, amounts)
     sizes = np.bincount(classes, weights, n_classes)
     return statistics_from_counts(np.array(own, dtype=np.intp), *counts, sizes)
 
 
 def _count_covered(
-    covers: Flags, classes: Positions, n_classes: int, counted: NDArray[Any]
+    covers: Flags, classes: Positions, n_classes: int, amounts: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return, for each rule, what it covers of each class, and what no other rule covers."""
-    amounts = covers * counted[:, None]
-    support = [amounts[classes == c].sum(axis=0) for c in range(n_classes)]
-    return np.stack(support, axis=1), amounts[covers.sum(axis=1) == 1].sum(axis=0)
+    counted = covers * amounts[:, None]
+    support = [counted[classes == c].sum(axis=0) for c in range(n_classes)]
+    return np.stack(support, axis=1), counted[covers.sum(axis=1) == 1].sum(axis=0)
 
 
 def statistics_from_counts(

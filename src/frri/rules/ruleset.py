@@ -111,7 +111,7 @@ class RuleSet:
     semantics: Semantics
     base: tuple[float, ...]
     class_counts: tuple[float, ...]
-    about: About = field(compare=False)
+    about: Mapping[str, Any] = field(compare=False)
     trust: float
 
     def __init__(
@@ -370,7 +370,7 @@ class RuleSet:
         return self.with_changed_rule(index, conditions=conditions[:at] + conditions[at + 1 :])
 
     def _edited(self, rules: tuple[Rule, ...]) -> "RuleSet":
-        about = self.about.edited()
+        about = About(self.about).edited()
         return replace(self, rules=rules, about=about)
 
     def _rule(self, index: int) -> Rule:

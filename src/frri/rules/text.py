@@ -45,7 +45,7 @@ def base_text(ruleset: "RuleSet") -> str:
 
 
 def rule_text(
-    ruleset: "RuleSet",
+    ruleset: "RuleSet | None",
     rule: "Rule",
     word: Callable[[str], str] = str,
     phrase: Callable[[str], str] = str,
@@ -54,25 +54,20 @@ def rule_text(
 ) -> str:
     """Return the whole rule as a sentence, with its weight and statistics in brackets.
 
-    A terminal may style IF, AND and THEN by `word`, and what is between by `phrase`.
+    Without a rule set, the target is unknown, and units are those that the rule has. A terminal may
+    style IF, AND and THEN by `word`, and what is between by `phrase`.
     """
     phrases = [phrase(text) for text in condition_texts(ruleset, rule)]
     joined = f" {word('AND')} ".join(phrases)
-    head = word("OTHERWISE" if ruleset.semantics.meaning.is_list else "ALWAYS")
+    is_list = ruleset is not None and ruleset.semantics.meaning.is_list
+    head = word("OTHERWISE" if is_list else "ALWAYS")
     if phrases:
         head = f"{word('IF')} {joined} {word('THEN')}"
     facts = _bracketed(ruleset, rule) if brackets else ""
     return f"{head} {phrase(conclusion_text(ruleset, rule))}{facts}"
 
 
-def lone_rule_text(rule: "Rule") -> str:
-    """Return a rule without its rule set as a sentence, in units as far as it has them."""
-    phrases = [condition_text(c, rule.units.get(c.attribute)) for c in rule.conditions]
-    head = f"IF {' AND '.join(phrases)} THEN" if phrases else "ALWAYS"
-    return f"{head} {_consequent(None, rule).removeprefix('= ')}{_bracketed(None, rule)}"
-
-
-def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
+def conclusion_text(ruleset: "RuleSet | None", rule: "Rule") -> str:
     """Return the consequent of a rule as a phrase.
 
     Examples
@@ -87,7 +82,8 @@ def conclusion_text(ruleset: "RuleSet", rule: "Rule") -> str:
     >>> conclusion_text(rules, vote)
     'risk high +1.50'
     """
-    return f"{ruleset.target} {_consequent(ruleset, rule)}"
+    said = _consequent(ruleset, rule)
+    return said.removeprefix("= ") if ruleset is None else f"{ruleset.target} {said}"
 
 
 def _consequent(ruleset: "RuleSet | None", rule: "Rule") -> str:
@@ -117,8 +113,10 @@ def _bracketed(ruleset: "RuleSet | None", rule: "Rule") -> str:
     return f"   [{', '.join(known)}]" if known else ""
 
 
-def condition_texts(ruleset: "RuleSet", rule: "Rule") -> list[str]:
+def condition_texts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
     """Return each condition of a rule as a phrase."""
+    if ruleset is None:
+        return [condition_text(c, rule.units.get(c.attribute)) for c in rule.conditions]
     attributes = {attribute.name: attribute for attribute in ruleset.attributes}
     return [condition_text(c, attributes[c.attribute], ruleset.clip) for c in rule.conditions]
 
@@ -155,27 +153,22 @@ def condition_text(
         return _ordinal_text(condition, attribute)
     show = _number if attribute is None else attribute.show
     support_low, core_low, core_high, support_high = condition.trapezoid
-    sides = ((core_low, support_low), (core_high, support_high))
-    strict = [is_strict(core, support) for core, support in sides]
-    # An open side has no value that could be shown: categories and dates end somewhere.
-    low, high = (
-        show(support if above else core) if abs(core) < inf else ""
-        for (core, support), above in zip(sides, strict, strict=True)
-    )
-    less = ["<" if above else "<=" for above in strict]
+    ends, signs, slopes = [], [], []
+    for core, support in ((core_low, support_low), (core_high, support_high)):
+        strict = is_strict(core, support)
+        # An open side has no value that could be shown: categories and dates end somewhere.
+        ends.append(show(support if strict else core) if abs(core) < inf else "")
+        signs.append("<" if strict else "<=")
+        slopes += [support] if core != support and not strict else []
+    low, high = ends
     if core_low == core_high:
         phrase = f"{name} = {show(core_low)}"
     elif low and high:
-        phrase = f"{low} {less[0]} {name} {less[1]} {high}"
+        phrase = f"{low} {signs[0]} {name} {signs[1]} {high}"
     elif low:
-        phrase = f"{name} {less[0].replace('<', '>')} {low}"
+        phrase = f"{name} {signs[0].replace('<', '>')} {low}"
     else:
-        phrase = f"{name} {less[1]} {high}" if high else f"{name} is anything"
-    slopes = [
-        support
-        for (core, support), above in zip(sides, strict, strict=True)
-        if core != support and not above
-    ]
+        phrase = f"{name} {signs[1]} {high}" if high else f"{name} is anything"
     if not slopes:
         return phrase
     # Clipped values never get past the range: an end beyond it is never reached.
@@ -290,12 +283,8 @@ def ruleset_html(ruleset: "RuleSet") -> str:
     columns = rule_columns(ruleset)
     head = "".join(f"<th>{title}</th>" for title in columns)
     cell = '<td style="text-align:left">{}</td>'.format
-    body = "".join(
-        "<tr>"
-        + "".join(cell(escape(cell_text(t, of(rule)))) for t, of in columns.items())
-        + "</tr>"
-        for rule in ruleset
-    )
+    rows = [[cell(escape(cell_text(t, of(r)))) for t, of in columns.items()] for r in ruleset]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in rows)
     number = f"{len(ruleset)} {'rule' if len(ruleset) == 1 else 'rules'}"
     return (
         f"<p>{number} for <b>{escape(ruleset.target)}</b></p>"
