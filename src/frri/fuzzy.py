@@ -11,6 +11,15 @@ not checked. All functions broadcast.
 The connectives satisfy their laws in spite of rounding wherever that is possible: 1 is an exact
 neutral element of every t-norm, every t-norm is exactly commutative and nowhere above the minimum,
 and every implicator is exactly 1 wherever it should be.
+
+Examples
+--------
+>>> {name: t_norm(0.7, [0.2, 0.6, 1.0]).round(3).tolist() for name, t_norm in T_NORMS.items()}
+{'minimum': [0.2, 0.6, 0.7], 'product': [0.14, 0.42, 0.7], 'lukasiewicz': [0.0, 0.3, 0.7],
+ 'hamacher': [0.184, 0.477, 0.7], 'drastic': [0.0, 0.0, 0.7], 'nilpotent_minimum': [0.0, 0.6, 0.7]}
+>>> {name: implies([0.2, 0.8], 0.6).round(3).tolist() for name, implies in IMPLICATORS.items()}
+{'lukasiewicz': [1.0, 0.8], 'kleene_dienes': [0.8, 0.6], 'reichenbach': [0.92, 0.68],
+ 'goedel': [1.0, 0.6], 'goguen': [1.0, 0.75]}
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,25 +41,12 @@ AttributeRelation = Callable[[ArrayLike, ArrayLike], Degrees]
 
 
 def minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """Return the greatest t-norm, min(a, b).
-
-    Examples
-    --------
-    >>> minimum([0.2, 0.7], 0.6)
-    array([0.2, 0.6])
-    """
-    smaller, _ = _ordered(a, b)
-    return smaller
+    """Return the greatest t-norm, min(a, b)."""
+    return np.minimum(a, b, dtype=np.float64)
 
 
 def product(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """Return the product t-norm, a b.
-
-    Examples
-    --------
-    >>> product([0.2, 0.7], 0.6)
-    array([0.12, 0.42])
-    """
+    """Return the product t-norm, a b."""
     return np.multiply(a, b, dtype=np.float64)
 
 
@@ -59,11 +55,6 @@ def lukasiewicz(a: ArrayLike, b: ArrayLike) -> Degrees:
 
     It is computed as the smaller degree less the complement of the larger one: that complement is
     exact wherever the result is positive, so the result is rounded only once.
-
-    Examples
-    --------
-    >>> lukasiewicz([0.2, 0.7], 0.6)
-    array([0. , 0.3])
     """
     smaller, larger = _ordered(a, b)
     return np.maximum(smaller - (1 - larger), 0)
@@ -74,11 +65,6 @@ def hamacher(a: ArrayLike, b: ArrayLike) -> Degrees:
 
     It is computed as `smaller * (larger / (larger + smaller * (1 - larger)))`, which does not
     underflow.
-
-    Examples
-    --------
-    >>> hamacher([0.0, 0.5, 0.5], [0.0, 0.5, 1.0]).round(3)
-    array([0.   , 0.333, 0.5  ])
     """
     smaller, larger = _ordered(a, b)
     denominator = larger + smaller * (1 - larger)
@@ -86,25 +72,13 @@ def hamacher(a: ArrayLike, b: ArrayLike) -> Degrees:
 
 
 def drastic(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """Return the least t-norm: 0 unless one of the degrees is 1.
-
-    Examples
-    --------
-    >>> drastic([0.2, 0.9, 0.9], [1.0, 0.9, 1.0])
-    array([0.2, 0. , 0.9])
-    """
+    """Return the least t-norm: 0 unless one of the degrees is 1."""
     smaller, larger = _ordered(a, b)
     return np.where(larger == 1, smaller, 0.0)
 
 
 def nilpotent_minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
-    """Return the minimum where a + b > 1, and 0 elsewhere.
-
-    Examples
-    --------
-    >>> nilpotent_minimum([0.2, 0.7], 0.6)
-    array([0. , 0.6])
-    """
+    """Return the minimum where a + b > 1, and 0 elsewhere."""
     smaller, larger = _ordered(a, b)
     return np.where(smaller > 1 - larger, smaller, 0.0)
 
@@ -126,58 +100,28 @@ T_NORMS: Mapping[str, TNorm] = MappingProxyType(
 
 
 def lukasiewicz_implicator(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """Return the Łukasiewicz implicator, min(1, 1 - x + y): the residuum of `lukasiewicz`.
-
-    Examples
-    --------
-    >>> lukasiewicz_implicator([0.2, 0.7], 0.6)
-    array([1. , 0.9])
-    """
+    """Return the Łukasiewicz implicator, min(1, 1 - x + y): the residuum of `lukasiewicz`."""
     return 1 - np.maximum(np.subtract(x, y, dtype=np.float64), 0)
 
 
 def kleene_dienes(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """Return the Kleene-Dienes implicator, max(1 - x, y).
-
-    Examples
-    --------
-    >>> kleene_dienes([0.2, 0.7], 0.6)
-    array([0.8, 0.6])
-    """
+    """Return the Kleene-Dienes implicator, max(1 - x, y)."""
     return np.maximum(1 - _degrees(x), y)
 
 
 def reichenbach(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """Return the Reichenbach implicator, 1 - x + x y.
-
-    Examples
-    --------
-    >>> reichenbach([0.2, 0.7], 0.6)
-    array([0.92, 0.72])
-    """
+    """Return the Reichenbach implicator, 1 - x + x y."""
     return 1 - _degrees(x) * (1 - _degrees(y))
 
 
 def goedel(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """Return the Goedel implicator, 1 where x <= y and y elsewhere: the residuum of `minimum`.
-
-    Examples
-    --------
-    >>> goedel([0.2, 0.7], 0.6)
-    array([1. , 0.6])
-    """
+    """Return the Goedel implicator, 1 where x <= y and y elsewhere: the residuum of `minimum`."""
     x, y = np.broadcast_arrays(_degrees(x), _degrees(y))
     return np.where(x <= y, 1.0, y)
 
 
 def goguen(x: ArrayLike, y: ArrayLike) -> Degrees:
-    """Return the Goguen implicator, 1 where x <= y and y / x elsewhere (residuum of `product`).
-
-    Examples
-    --------
-    >>> goguen([0.2, 0.8], 0.6)
-    array([1.  , 0.75])
-    """
+    """Return the Goguen implicator, 1 where x <= y and y / x elsewhere (residuum of `product`)."""
     x, y = np.broadcast_arrays(_degrees(x), _degrees(y))
     quotient: Degrees = np.divide(y, x, out=np.ones(x.shape), where=x > y)
     return quotient
@@ -199,24 +143,12 @@ IMPLICATORS: Mapping[str, Implicator] = MappingProxyType(
 
 
 def indiscernibility(u: ArrayLike, v: ArrayLike) -> Degrees:
-    """Return the similarity of two scaled values, 1 - |u - v|.
-
-    Examples
-    --------
-    >>> indiscernibility([0.2, 0.7], 0.6)
-    array([0.6, 0.9])
-    """
+    """Return the similarity of two scaled values, 1 - |u - v|."""
     return 1 - np.abs(np.subtract(u, v, dtype=np.float64))
 
 
 def dominance(u: ArrayLike, v: ArrayLike) -> Degrees:
-    """Return the degree to which u is above v or similar to it, min(1 - (v - u), 1).
-
-    Examples
-    --------
-    >>> dominance([0.2, 0.7], 0.6)
-    array([0.6, 1. ])
-    """
+    """Return the degree to which u is above v or similar to it, min(1 - (v - u), 1)."""
     degree: Degrees = np.minimum(1 - np.subtract(v, u, dtype=np.float64), 1)
     return degree
 
@@ -263,8 +195,8 @@ def relation(
            [1. , 1. , 0.4],
            [1. , 1. , 1. ]])
     """
-    u = _table(values, "values")
-    v = u if other is None else _table(other, "other")
+    u = _matrix(values)
+    v = u if other is None else _matrix(other, "other")
     count = u.shape[1]
     if v.shape[1] != count:
         raise ValueError(
@@ -324,22 +256,11 @@ def upper_approximation(
 ) -> Degrees:
     """Return how possibly each object belongs to a fuzzy set A: max over v of T(R(u, v), A(v)).
 
-    Parameters
-    ----------
-    relation : array of shape (n, k)
-        Row u holds the relation of u to every object v.
-    membership : array of shape (k,)
-        The degrees A(v).
-    t_norm : function
-
-    Returns
-    -------
-    array of shape (n,)
+    The arguments are those of `lower_approximation`, with a t-norm.
 
     Examples
     --------
-    >>> similar = relation([[0.0], [0.5], [1.0]])
-    >>> upper_approximation(similar, [1, 1, 0])
+    >>> upper_approximation(relation([[0.0], [0.5], [1.0]]), [1, 1, 0])
     array([1. , 1. , 0.5])
     """
     degrees, members = _check_relation(relation, membership, "membership degrees")
@@ -352,22 +273,11 @@ def positive_region(
 ) -> Degrees:
     """Return the certainty of each object's class: the union of all lower approximations.
 
-    Parameters
-    ----------
-    relation : array of shape (n, k)
-        Row u holds the relation of u to every object v.
-    classes : array of shape (k,)
-        The decision class of each object v.
-    implicator : function
-
-    Returns
-    -------
-    array of shape (n,)
+    The arguments are those of `lower_approximation`, with the decision class of each object v.
 
     Examples
     --------
-    >>> similar = relation([[0.0], [0.5], [1.0]])
-    >>> positive_region(similar, ["good", "good", "bad"])
+    >>> positive_region(relation([[0.0], [0.5], [1.0]]), ["good", "good", "bad"])
     array([1. , 0.5, 0.5])
     """
     degrees, labels = _check_relation(relation, classes, "classes")
@@ -414,7 +324,7 @@ class Scaling:
     @classmethod
     def fit(cls, values: ArrayLike) -> Self:
         """Learn the range of every attribute from the rows of a table of finite numbers."""
-        table = _table(values, "values")
+        table = _matrix(values)
         if not len(table):
             raise ValueError("no objects to learn a range from: pass at least one row")
         if not np.isfinite(table).all():
@@ -427,7 +337,7 @@ class Scaling:
 
     def transform(self, values: ArrayLike) -> Degrees:
         """Scale a table with the same attributes to [0, 1]."""
-        table = _table(values, "values")
+        table = _matrix(values)
         if table.shape[1] != len(self.low):
             raise ValueError(
                 f"the table has {table.shape[1]} attributes but the scaling was learnt on "
@@ -451,11 +361,11 @@ def _ordered(a: ArrayLike, b: ArrayLike) -> tuple[Degrees, Degrees]:
     return np.minimum(a, b, dtype=np.float64), np.maximum(a, b, dtype=np.float64)
 
 
-def _table(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    return _matrix(values, name, "a table with a row per object and a column per attribute")
-
-
-def _matrix(values: ArrayLike, name: str, form: str) -> NDArray[np.float64]:
+def _matrix(
+    values: ArrayLike,
+    name: str = "values",
+    form: str = "a table with a row per object and a column per attribute",
+) -> NDArray[np.float64]:
     matrix = _degrees(values)
     if matrix.ndim != 2:
         raise ValueError(f"{name} has the shape {matrix.shape}: pass {form}")
