@@ -7,7 +7,6 @@ import numpy as np
 
 from frri._util import Floats, Positions
 from frri.rules.inference import Decision
-from frri.rules.measures import score
 from frri.rules.rule import as_labels
 from frri.table import EncodedTable, to_matrix
 
@@ -207,7 +206,7 @@ def permutation_importance(
         )
 
     def measure(rows: Floats) -> float:
-        return score(ruleset, EncodedTable(rows, ruleset.attributes), truth)
+        return ruleset.score(EncodedTable(rows, ruleset.attributes), truth)
 
     generator = np.random.default_rng(seed)
     whole, result = measure(matrix), []

@@ -15,25 +15,12 @@ from numpy.typing import NDArray
 from frri._util import Flags, Floats, Positions
 from frri.rules.rule import as_labels
 from frri.table import EncodedTable
-from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
 # Bootstrap samples of an interval, and their random seed.
 N_BOOTSTRAP, SEED = 400, 0
-
-
-def score(ruleset: "RuleSet", X: Any, y: Any, weights: Any = None) -> float:
-    """Return the accuracy on a labelled table, in regression R²: see `RuleSet.score`."""
-    answers, truth = ruleset.predict(X), as_labels(y)
-    if truth.shape != answers.shape:
-        raise ValueError(
-            f"Expected {len(answers)} labels, one per row, got the shape {truth.shape}."
-        )
-    if ruleset.task == "regression":
-        return measure_regression(check_quantities(truth, ruleset.target), answers, weights).r2
-    return float(np.average(truth == answers, weights=weights))
 
 
 # ---------------------------------------------------------------- classification

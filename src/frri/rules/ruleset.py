@@ -12,18 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Flags, Floats, Positions
-from frri.rules import json_format, measures, text
+from frri.rules import json_format, text
 from frri.rules.condition import Condition
 from frri.rules.conformal import half_width
 from frri.rules.inference import Decision
 from frri.rules.json_format import About
 from frri.rules.matching import COVERS, RuleArrays
+from frri.rules.measures import measure_regression
 from frri.rules.rule import (
     LARGEST_SAID,
     SAID,
     Label,
     Rule,
     RuleStatistics,
+    as_labels,
     attach_units,
     find_problems,
     plain_scalar,
@@ -32,6 +34,7 @@ from frri.rules.rule_statistics import rule_statistics
 from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
 from frri.table import Attribute, to_matrix
 from frri.table.encode import check_order
+from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,8 +138,10 @@ class RuleSet:
         settings = {"t_norm": t_norm, "fallback": fallback, "clip": clip, "missing": missing}
         chosen = _semantics(semantics, combination, settings)
         labels, described = _tuple(classes), _tuple(attributes)
+        # Rules show dates and ordered categories as such, also by themselves.
+        units = {a.name: a for a in described if a.kind in {"date", "ordinal"}}
         for name, value in {
-            "rules": _in_units(_tuple(rules), described),
+            "rules": tuple(attach_units(rule, units) for rule in rules),
             "attributes": described,
             "classes": labels,
             "target": target,
@@ -147,12 +152,8 @@ class RuleSet:
             "trust": trust,
         }.items():
             object.__setattr__(self, name, value)
-        for problem in _find_ruleset_problems(self):
+        for problem in _find_problems(self):
             raise ValueError(problem)
-        kinds = {attribute.name: attribute.kind for attribute in described}
-        for r, rule in enumerate(self.rules, 1):
-            for problem in find_problems(rule, chosen, labels, kinds):
-                raise ValueError(f"Rule {r} {problem}")
 
     @property
     def task(self) -> str:
@@ -259,11 +260,6 @@ class RuleSet:
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on a labelled table, in regression R².
 
-        Parameters
-        ----------
-        X, y : table and labels, or numbers
-        sample_weight : array-like of shape (n_samples,), optional
-
         Examples
         --------
         >>> from frri.rules import NumericCondition
@@ -271,7 +267,15 @@ class RuleSet:
         >>> RuleSet((low,), (Attribute("a"),), (0, 1)).score([[1], [2], [2], [2]], [0, 0, 0, 1])
         0.75
         """
-        return measures.score(self, X, y, sample_weight)
+        answers, truth = self.predict(X), as_labels(y)
+        if truth.shape != answers.shape:
+            raise ValueError(
+                f"Expected {len(answers)} labels, one per row, got the shape {truth.shape}."
+            )
+        if self.task == "regression":
+            numbers = check_quantities(truth, self.target)
+            return measure_regression(numbers, answers, sample_weight).r2
+        return float(np.average(truth == answers, weights=sample_weight))
 
     def statistics(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[RuleStatistics, ...]:
         """Compute what each rule covers in a labelled table, in samples or their weight.
@@ -285,8 +289,7 @@ class RuleSet:
         (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3),)
         """
         STATISTICS.require(self.semantics)
-        table = to_matrix(X, self.attributes, self.used_attributes)
-        matrix = self.arrays.clipped(table)
+        matrix = self.arrays.clipped(to_matrix(X, self.attributes, self.used_attributes))
         return rule_statistics(self, matrix, y, sample_weight)
 
     def with_statistics(self, X: Any, y: Any, sample_weight: Any = None) -> "RuleSet":
@@ -445,12 +448,6 @@ def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(map(plain_scalar, values))
 
 
-def _in_units(rules: Iterable[Rule], attributes: Iterable[Attribute]) -> tuple[Rule, ...]:
-    """Return rules that show dates and ordered categories as such, also by themselves."""
-    units = {a.name: a for a in attributes if a.kind in {"date", "ordinal"}}
-    return tuple(attach_units(rule, units) for rule in rules)
-
-
 def _semantics(
     given: Semantics | str, combination: str | None, settings: Mapping[str, Any]
 ) -> Semantics:
@@ -466,10 +463,11 @@ def _semantics(
     return Semantics(**{"name": given} | changes)
 
 
-def _find_ruleset_problems(ruleset: RuleSet) -> Iterator[str]:
-    """Yield what is wrong with a rule set, apart from its rules."""
+def _find_problems(ruleset: RuleSet) -> Iterator[str]:
+    """Yield what is wrong with a rule set, its rules last."""
     semantics, classes, counts = ruleset.semantics, ruleset.classes, ruleset.class_counts
-    if len({attribute.name for attribute in ruleset.attributes}) < len(ruleset.attributes):
+    kinds = {attribute.name: attribute.kind for attribute in ruleset.attributes}
+    if len(kinds) < len(ruleset.attributes):
         yield "Two attributes have the same name; rename one of them."
     if ruleset.task == "regression":
         if classes or counts:
@@ -478,12 +476,20 @@ def _find_ruleset_problems(ruleset: RuleSet) -> Iterator[str]:
         yield f"The classes must be distinct and at least one, got {classes!r}."
     elif len(counts) != len(classes) or min(counts) < 0 or not 0 < sum(counts) < inf:
         yield "There must be one count of 0 or more per class, not all 0."
-    n_base, base = semantics.meaning.base_length(len(classes)), ruleset.base
+    yield from _find_score_problems(ruleset)
+    for r, rule in enumerate(ruleset.rules, 1):
+        yield from (f"Rule {r} {text}" for text in find_problems(rule, semantics, classes, kinds))
+
+
+def _find_score_problems(ruleset: RuleSet) -> Iterator[str]:
+    """Yield what is wrong with the base and the trust."""
+    name, meaning, base = ruleset.semantics.name, ruleset.semantics.meaning, ruleset.base
+    n_base = meaning.base_length(len(ruleset.classes))
     if len(base) != n_base or not all(abs(value) <= LARGEST_SAID for value in base):
-        yield f"The base of {semantics.name} must be {n_base} numbers {SAID}, got {base}."
+        yield f"The base of {name} must be {n_base} numbers {SAID}, got {base}."
     if ruleset.task == "ordinal" and any(a < b for a, b in pairwise(base)):
-        yield f"The base of {semantics.name} must not rise, got {base}."
-    shrinks = semantics.meaning.link in {"shares", "softmax"}
+        yield f"The base of {name} must not rise, got {base}."
+    shrinks = meaning.link in {"shares", "softmax"}
     if not 0.0 <= ruleset.trust <= 1.0 or (ruleset.trust < 1.0 and not shrinks):
-        most = "from 0 to 1" if shrinks else f"1 in {semantics.name}"
+        most = "from 0 to 1" if shrinks else f"1 in {name}"
         yield f"The trust in the rules must be {most}, got {ruleset.trust}."
