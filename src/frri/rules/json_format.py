@@ -12,11 +12,11 @@ import os
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
+from functools import cache
 from math import inf, isfinite
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 from frri._util import depth_and_size, read_text, write_atomically
@@ -41,6 +41,8 @@ LARGEST_LABEL = 2**64
 DEEPEST = 16
 MOST_DIGITS = 40
 SURROGATE = re.compile("[\ud800-\udfff]")
+# What a rule need not have.
+_OPTIONAL = tuple(field.name for field in fields(Rule))[3:]
 
 
 class About(Mapping[str, Any]):
@@ -184,7 +186,7 @@ def from_json(content: str) -> "RuleSet":
         parsed = json.loads(
             content,
             object_pairs_hook=_without_duplicates,
-            parse_constant=_number,  # of a name, such as NaN: refused
+            parse_constant=lambda name: _check(name, {"type": "number"}, VERSION),  # NaN
             parse_int=_parse_int,
         )
     except json.JSONDecodeError as error:
@@ -217,6 +219,9 @@ def schema(version: int = VERSION) -> dict[str, Any]:
     name = "ruleset.schema.json" if version == VERSION else f"ruleset.v{version}.schema.json"
     path = Path(__file__).with_name(name)
     return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+_schema = cache(schema)
 
 
 # ---------------------------------------------------------------- writing
@@ -260,7 +265,7 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
     }
     for field in fields(rule):
         value = getattr(rule, field.name)
-        if field.name in _RULE and value != field.default:
+        if field.name in _OPTIONAL and value != field.default:
             content[field.name] = _thaw(asdict(value) if field.name == "statistics" else value)
     return content
 
@@ -277,72 +282,7 @@ def _finite(value: float) -> float | None:
     return float(value) if isfinite(value) else None
 
 
-# ---------------------------------------------------------------- reading values
-
-Reader = Callable[[Any], Any]
-
-
-def _reader(wanted: str, fits: Callable[[Any], bool], make: Reader = lambda value: value) -> Reader:
-    """Return the function that reads one kind of value, or refuses it by what was wanted."""
-
-    def read_value(value: Any) -> Any:
-        if not fits(value):
-            shown = reprlib.repr(value)
-            raise ValueError(f"The saved ruleset has {shown} where {wanted} belongs.")
-        return make(value)
-
-    return read_value
-
-
-def _each(reader: Reader) -> Reader:
-    """Return the function that reads a list of some kind of value."""
-    is_list = lambda value: isinstance(value, list | tuple)  # noqa: E731
-    return _reader("a list", is_list, lambda values: tuple([reader(value) for value in values]))
-
-
-def _or(default: float | None, reader: Reader) -> Reader:
-    """Return the function that reads a value, or null for a default."""
-    return lambda value: default if value is None else reader(value)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and not SURROGATE.search(value)
-
-
-def _is_count(value: Any, low: int = 0, high: int = LARGEST_COUNT) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value < high
-
-
-def _is_number(value: Any) -> bool:
-    # Comparisons of integers with floats are exact, so that none is too long for this.
-    fits = isinstance(value, int | float) and -LARGEST_NUMBER <= value <= LARGEST_NUMBER
-    return fits and not isinstance(value, bool)
-
-
-def _is_label(value: Any) -> bool:
-    whole = isinstance(value, bool) or _is_count(value, -LARGEST_COUNT, LARGEST_LABEL)
-    return whole or _is_text(value) or (isinstance(value, float) and isfinite(value))
-
-
-def _is_amount(value: Any) -> bool:
-    return _is_number(value) and value >= 0.0 if isinstance(value, float) else _is_count(value)
-
-
-_any = _reader("anything", lambda _: True)
-_truth = _reader("true or false", lambda value: isinstance(value, bool))
-_text, _texts = _reader("a text", _is_text), _each(_reader("a text", _is_text))
-_number, _count = _reader("a number", _is_number, float), _reader("a count", _is_count)
-_label, _amount = _reader("a class label", _is_label), _reader("a count", _is_amount)
-_low, _high, _numbers = _or(-inf, _number), _or(inf, _number), _each(_number)
-_bounds = _each(_or(None, _number))
-_saved_about = _reader(
-    "a description",
-    lambda value: isinstance(value, Mapping),
-    lambda value: About(value).edited(0),
-)
-
-
-# ---------------------------------------------------------------- reading objects
+# ---------------------------------------------------------------- reading
 
 
 def from_dict(content: Mapping[str, Any]) -> "RuleSet":
@@ -356,141 +296,176 @@ def from_dict(content: Mapping[str, Any]) -> "RuleSet":
             f"and {VERSION}; install the frri that wrote it or save it again."
         )
     try:
+        _check(content, _schema(version), version, "ruleset")
         return _read_ruleset(_from_version_1(content) if version == 1 else content)
     except ValueError as error:
         # Names and labels are the file's, and may be of any length.
         raise ValueError(str(error)[:500]) from None
 
 
-def _read_object(
-    content: Any,
-    where: str,
-    required: Mapping[str, Reader],
-    optional: Mapping[str, Reader] = MappingProxyType({}),
-) -> dict[str, Any]:
-    """Return the checked values of an object, which has all of some keys and may have others."""
-    _reader(where.replace("the ", "a "), lambda value: isinstance(value, Mapping))(content)
-    for key in required:
-        if key not in content:
-            raise ValueError(f"The saved ruleset lacks {key!r} in {where}.")
-    readers = {**required, **optional}
-    for key in content:
-        if key not in readers:
+def _check(value: Any, form: Mapping[str, Any], version: int, name: str = "") -> None:
+    """Check the types and keys of a value by the JSON Schema; constructors check the rest."""
+    while "$ref" in form or "oneOf" in form:
+        if "$ref" in form:
+            name = form["$ref"].rpartition("/")[2]
+            form = _schema(version)["$defs"][name]
+        else:
+            form, other = form["oneOf"]
+            if value is None and other["type"] == "null":
+                return
+            if _is_object(value) and other.get("required", [""])[-1] in value:
+                form = other
+    kind = name if name in _VALUES else form.get("type", "string" if "enum" in form else "any")
+    wanted, fits = _VALUES[kind]
+    if not fits(value):
+        wanted = wanted.replace("the ", "a ")
+        raise ValueError(f"The saved ruleset has {reprlib.repr(value)} where {wanted} belongs.")
+    for item in value if kind == "array" else ():
+        _check(item, form["items"], version)
+    for key in form.get("required", ()):
+        if key not in value:
+            raise ValueError(f"The saved ruleset lacks {key!r} in {wanted}.")
+    for key, item in value.items() if "properties" in form else ():
+        if key not in form["properties"]:
+            unknown = "is not part of the format"
+            problem = unknown if version == VERSION else "version 1 of the format does not have"
             shown = reprlib.repr(key)
+            raise ValueError(f"The saved ruleset has {shown} in {wanted}, which {problem}.")
+        _check(item, form["properties"][key], version)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and not SURROGATE.search(value)
+
+
+def _is_whole(value: Any, low: int = 0, high: int = LARGEST_COUNT) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value < high
+
+
+def _is_number(value: Any) -> bool:
+    # Comparisons of integers with floats are exact, so that none is too long for this.
+    fits = isinstance(value, int | float) and -LARGEST_NUMBER <= value <= LARGEST_NUMBER
+    return fits and not isinstance(value, bool)
+
+
+def _is_amount(value: Any) -> bool:
+    return _is_number(value) and value >= 0.0 if isinstance(value, float) else _is_whole(value)
+
+
+def _is_label(value: Any) -> bool:
+    whole = isinstance(value, bool) or _is_whole(value, -LARGEST_COUNT, LARGEST_LABEL)
+    return whole or _is_text(value) or (isinstance(value, float) and isfinite(value))
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+# What messages call a value, and its test, by the type or the definition in the schema.
+_VALUES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "any": ("anything", lambda _: True),
+    "string": ("a text", _is_text),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "number": ("a number", _is_number),
+    "integer": ("a count", _is_whole),
+    "amount": ("a count", _is_amount),
+    "label": ("a class label", _is_label),
+    "array": ("a list", lambda value: isinstance(value, list | tuple)),
+    "object": ("a description", _is_object),
+    "ruleset": ("the ruleset", _is_object),
+    "semantics": ("the semantics", _is_object),
+    "attribute": ("an attribute", _is_object),
+    "rule": ("a rule", _is_object),
+    "condition": ("a condition", _is_object),
+    "statistics": ("statistics", _is_object),
+}
+
+
+def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert version 1, which had classes only and the settings side by side, to version 2."""
+    for what in ("combination", "missing"):
+        allowed = _schema(1)["properties"][what]["enum"]
+        if content[what] not in allowed:
             raise ValueError(
-                f"The saved ruleset has {shown} in {where}, which is not part of the format."
+                f"{what} must be one of {', '.join(allowed)} in version 1 of the format, "
+                f"got {reprlib.repr(content[what])}."
             )
-    return {key: reader(content[key]) for key, reader in readers.items() if key in content}
+    settings = {key: content[key] for key in ("t_norm", "fallback", "clip", "missing")}
+    semantics = {"name": SHORTHANDS[content["combination"]], **settings}
+    return {**content, "task": "classification", "semantics": semantics}
 
 
 def _read_ruleset(content: Mapping[str, Any]) -> "RuleSet":
     from frri.rules.ruleset import RuleSet  # noqa: PLC0415 - ruleset imports this module
 
-    required = {**_PARTS, "task": _any, "semantics": _read_semantics}
-    optional = {"base": _numbers, "trust": _number, **_ABOUT}
-    found = _read_object(content, "the ruleset", required, optional)
-    task, semantics = found.pop("task"), found["semantics"]
+    task, semantics = content["task"], Semantics(**content["semantics"])
     if task != semantics.meaning.task:
         raise ValueError(
-            f"The saved ruleset has the task {reprlib.repr(task)}, but {semantics.name!r} is "
-            f"for {semantics.meaning.task}."
+            f"The saved ruleset has the task {task!r}, but {semantics.name!r} is for "
+            f"{semantics.meaning.task}."
         )
-    ruleset = RuleSet(**{key: value for key, value in found.items() if key not in _NOT_KEPT})
+    ruleset = RuleSet(
+        tuple(map(_read_rule, content["rules"])),
+        tuple(map(_read_attribute, content["attributes"])),
+        tuple(content["classes"]),
+        content["target"],
+        class_counts=_floats(content["class_counts"]),
+        about=About(content.get("about", {})).edited(0),
+        semantics=semantics,
+        base=_floats(content.get("base", ())),
+        trust=float(content.get("trust", 1.0)),
+    )
     known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
     if any(len(counts) != len(ruleset.classes) for counts in [content["class_counts"], *known]):
         raise ValueError("The saved ruleset must have one count per class.")
     return ruleset
 
 
-def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert version 1, which had classes only and the settings side by side, to version 2."""
-    settings = ("t_norm", "fallback", "clip", "missing")
-    required = dict.fromkeys((*_PARTS, *settings, "combination"), _any)
-    _read_object(content, "the ruleset", required, _ABOUT)
-    name = SHORTHANDS.get(_text(content["combination"]))
-    for what, allowed in (("combination", SHORTHANDS), ("missing", ("fails", "holds"))):
-        if content[what] not in allowed:
-            raise ValueError(
-                f"{what} must be one of {', '.join(allowed)} in version 1 of the format, "
-                f"got {reprlib.repr(content[what])}."
-            )
-    later = {
-        "attributes": ("an attribute", {"typical"}),
-        "rules": ("a rule", {"votes", "relation"}),
-    }
-    for key, (where, added) in later.items():
-        for part in _each(_any)(content[key]):
-            for found in sorted(added & set(part if isinstance(part, Mapping) else ())):
-                raise ValueError(
-                    f"The saved ruleset has {found!r} in {where}, which version 1 of the format "
-                    "does not have; give it the version 2."
-                )
-    kept = {key: content[key] for key in (*_PARTS, *_ABOUT) if key in content}
-    chosen = {key: content[key] for key in settings}
-    return kept | {"task": "classification", "semantics": {"name": name} | chosen}
-
-
-def _read_semantics(content: Any) -> Semantics:
-    texts = dict.fromkeys(("name", "t_norm", "fallback", "missing"), _text)
-    return Semantics(**_read_object(content, "the semantics", texts | {"clip": _truth}))
-
-
-def _read_attribute(content: Any) -> Attribute:
-    nominal = isinstance(content, Mapping) and "categories" in content
-    required = {"name": _text, "kind": _text}
-    required |= {"categories": _texts} if nominal else {"low": _low, "high": _high}
-    optional = {"typical": _text if nominal else _number}
-    found = _read_object(content, "an attribute", required, optional)
-    name, kind, categories = found["name"], found["kind"], found.get("categories", ())
+def _read_attribute(content: Mapping[str, Any]) -> Attribute:
+    found = dict(content)
+    name, kind, categories = found["name"], found["kind"], found.get("categories")
     if kind not in KINDS:
         raise ValueError(f"Attribute {name!r} is of unknown kind {kind!r}.")
-    if len(set(categories)) < len(categories):
-        raise ValueError(f"Attribute {name!r} has a category twice.")
-    if not nominal and found["low"] > found["high"]:
-        raise ValueError(f"Attribute {name!r} ranges from {found['low']} down to {found['high']}.")
-    return Attribute(**found)
+    if categories is not None:
+        if len(set(categories)) < len(categories):
+            raise ValueError(f"Attribute {name!r} has a category twice.")
+        return Attribute(**found | {"categories": tuple(categories)})
+    low, high = _bound(found["low"], -inf), _bound(found["high"], inf)
+    if low > high:
+        raise ValueError(f"Attribute {name!r} ranges from {low} down to {high}.")
+    typical = {"typical": float(found["typical"])} if "typical" in found else {}
+    return Attribute(**found | {"low": low, "high": high, **typical})
 
 
-def _read_rule(content: Any) -> Rule:
-    required = {"if": _each(_read_condition), "then": _label, "weight": _number}
-    found = _read_object(content, "a rule", required, _RULE)
-    return Rule(found.pop("if"), found.pop("then"), **found)
+def _read_rule(content: Mapping[str, Any]) -> Rule:
+    found = {key: content[key] for key in _OPTIONAL if content.get(key) is not None}
+    for key in {"distribution", "partial_weights", "votes"} & set(found):
+        found[key] = _floats(found[key])
+    if "statistics" in found:
+        known = found["statistics"]
+        ratios = {key: _bound(known[key], None) for key in ("precision", "lift")}
+        found["statistics"] = RuleStatistics(
+            **known | ratios | {"support": tuple(known["support"])}
+        )
+    conditions = tuple(map(_read_condition, content["if"]))
+    return Rule(conditions, content["then"], float(content["weight"]), **found)
 
 
-def _read_statistics(content: Any) -> RuleStatistics:
-    required = {"support": _each(_amount), "alone": _amount}
-    required |= dict.fromkeys(("precision", "lift"), _or(None, _number))
-    return RuleStatistics(**_read_object(content, "statistics", required))
+def _read_condition(content: Mapping[str, Any]) -> Condition:
+    name = content["attribute"]
+    if "values" in content:
+        return NominalCondition(name, frozenset(content["values"]))
+    bounds = content["trapezoid"]
+    if len(bounds) != 4:
+        raise ValueError(f"The condition on {name!r} must have four bounds, got {len(bounds)}.")
+    ends = zip(bounds, (-inf, -inf, inf, inf), strict=True)
+    return NumericCondition(name, *(_bound(bound, end) for bound, end in ends))
 
 
-def _read_condition(content: Any) -> Condition:
-    nominal = isinstance(content, Mapping) and "values" in content
-    required = {"attribute": _text} | ({"values": _texts} if nominal else {"trapezoid": _bounds})
-    name, values = _read_object(content, "a condition", required).values()
-    if nominal:
-        return NominalCondition(name, frozenset(values))
-    if len(values) != 4:
-        raise ValueError(f"The condition on {name!r} must have four bounds, got {len(values)}.")
-    ends = zip(values, (-inf, -inf, inf, inf), strict=True)
-    return NumericCondition(name, *(end if value is None else value for value, end in ends))
+def _bound(value: float | None, end: Any) -> Any:
+    """Return a number, or what null stands for."""
+    return end if value is None else float(value)
 
 
-# Readers by key: of a rule, what it need not have; of a rule set, what every version has.
-_RULE: Mapping[str, Reader] = {
-    "origin": _text,
-    "source": _or(None, _count),
-    "statistics": _or(None, _read_statistics),
-    "distribution": _or(None, _numbers),
-    "partial_weights": _numbers,
-    "votes": _or(None, _numbers),
-    "relation": _text,
-}
-_PARTS: Mapping[str, Reader] = {
-    "rules": _each(_read_rule),
-    "attributes": _each(_read_attribute),
-    "classes": _each(_label),
-    "class_counts": _numbers,
-    "target": _text,
-}
-_NOT_KEPT = ("format", "version", "$schema")
-_ABOUT: Mapping[str, Reader] = {"about": _saved_about, **dict.fromkeys(_NOT_KEPT, _any)}
+def _floats(values: Iterable[float]) -> tuple[float, ...]:
+    return tuple(map(float, values))
