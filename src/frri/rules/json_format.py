@@ -305,16 +305,14 @@ def from_dict(content: Mapping[str, Any]) -> "RuleSet":
 
 def _check(value: Any, form: Mapping[str, Any], version: int, name: str = "") -> None:
     """Check the types and keys of a value by the JSON Schema; constructors check the rest."""
-    while "$ref" in form or "oneOf" in form:
-        if "$ref" in form:
-            name = form["$ref"].rpartition("/")[2]
-            form = _schema(version)["$defs"][name]
-        else:
-            form, other = form["oneOf"]
-            if value is None and other["type"] == "null":
-                return
-            if _is_object(value) and other.get("required", [""])[-1] in value:
-                form = other
+    if "$ref" in form:
+        name = form["$ref"].rpartition("/")[2]
+        return _check(value, _schema(version)["$defs"][name], version, name)
+    if "oneOf" in form:
+        form, other = form["oneOf"]
+        null = value is None and other["type"] == "null"
+        fits_other = _is_object(value) and other.get("required", [""])[-1] in value
+        return None if null else _check(value, other if fits_other else form, version, name)
     kind = name if name in _VALUES else form.get("type", "string" if "enum" in form else "any")
     wanted, fits = _VALUES[kind]
     if not fits(value):
@@ -332,6 +330,7 @@ def _check(value: Any, form: Mapping[str, Any], version: int, name: str = "") ->
             shown = reprlib.repr(key)
             raise ValueError(f"The saved ruleset has {shown} in {wanted}, which {problem}.")
         _check(item, form["properties"][key], version)
+    return None
 
 
 def _is_text(value: Any) -> bool:
