@@ -16,7 +16,7 @@ from frri.cli.files import load_model, read_for
 from frri.cli.options import Arguments, Parser
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
-from frri.table import Attribute, to_matrix
+from frri.table import to_matrix
 from frri.table.columns import is_missing
 
 EXAMPLES = """\
@@ -105,7 +105,12 @@ def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
         find_name(name, attributes, "The model")
         if name in row:
             raise ValueError(f"{name} is given twice.")
-        row[name] = _value(attributes[name], value)
+        row[name] = clean_text(value, attributes[name].categories or ())
+        if row[name] is not None and attributes[name].kind == "numeric":
+            try:
+                row[name] = float(row[name])
+            except ValueError:
+                raise ValueError(f"{name} is a number, got {value!r}.") from None
     for name in ruleset.used_attributes:
         if name not in row:
             raise ValueError(
@@ -128,13 +133,3 @@ def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
                 f"{attribute.name} = {value} was never seen in training, which had "
                 f"{join_names(attribute.categories)}: {effect}."
             )
-
-
-def _value(attribute: Attribute, text: str) -> float | str | None:
-    value = clean_text(text, attribute.categories or ())
-    if value is None or attribute.kind != "numeric":
-        return value
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError(f"{attribute.name} is a number, got {text!r}.") from None

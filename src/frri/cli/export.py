@@ -12,7 +12,6 @@ from frri.cli.files import load_model, write_output
 from frri.cli.options import Arguments, Parser
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialects import DIALECTS
-from frri.rules import RuleSet
 
 EXAMPLES = """\
 frri export model.json --to sql > model.sql
@@ -42,15 +41,14 @@ def run(arguments: Arguments) -> int:
     name = find_name(arguments.to, FORMATS, "frri export", "format")
     if name != "sql":
         arguments.refuse(("dialect", "table", "schema", "keep", "view"), "--to sql")
-    model = load_model(arguments.model)
-    content = _sql(model, arguments) if name == "sql" else FORMATS[name](model)
+        content = FORMATS[name](load_model(arguments.model))
+    else:
+        dialect = find_name(arguments.dialect or "sqlite", DIALECTS, "frri export", "dialect")
+        if not arguments.keep:
+            order = "a database returns rows in any order"
+            say(f"note: {order}; --keep shows a key beside the prediction.")
+        table = [part for part in (arguments.schema, arguments.table or "data") if part]
+        shown = {"keep": arguments.keep, "as_view": arguments.view}
+        content = to_sql(load_model(arguments.model), table, dialect=dialect, **shown)
     write_output(arguments.output, content if content.endswith("\n") else content + "\n")
     return 0
-
-
-def _sql(model: RuleSet, arguments: Arguments) -> str:
-    dialect = find_name(arguments.dialect or "sqlite", DIALECTS, "frri export", "dialect")
-    if not arguments.keep:
-        say("note: a database returns rows in any order; --keep shows a key beside the prediction.")
-    table = [part for part in (arguments.schema, arguments.table or "data") if part]
-    return to_sql(model, table, dialect=dialect, keep=arguments.keep, as_view=arguments.view)

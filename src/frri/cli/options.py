@@ -176,11 +176,6 @@ def at_least(least: int) -> Callable[[str], int]:
     return parse
 
 
-def n_rules_or_1se(text: str) -> int | str:
-    """Parse an integer of 1 or more, or 1se."""
-    return text if text == "1se" else at_least(1)(text)
-
-
 def split_names(text: str | None) -> list[str]:
     """Split names at commas.
 
@@ -199,7 +194,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "from 0": at_least(0),
     "from 1": at_least(1),
     "from 2": at_least(2),
-    "size": n_rules_or_1se,
+    "size": lambda text: text if text == "1se" else at_least(1)(text),
     "names": split_names,
 }
 

@@ -138,17 +138,15 @@ def _columns(ruleset: RuleSet, decision: Decision, arguments: Arguments) -> Colu
 
 def _cells(column: "pd.Series[Any]") -> list[Any]:
     """Return values as they are written: integers without a point, times in ISO form."""
-    absent = column.isna()
-    if column.dtype.kind == "M":
-        column = column.astype(str)
-    values = zip(column.tolist(), absent, strict=True)
-    return [None if gone else _cell(value) for value, gone in values]
 
+    def cell(value: Any) -> Any:
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+            return int(value)
+        return value if isinstance(value, str | int | float) else str(value)
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return int(value)
-    return value if isinstance(value, str | int | float) else str(value)
+    texts = column.astype(str) if column.dtype.kind == "M" else column
+    values = zip(texts.tolist(), column.isna(), strict=True)
+    return [None if absent else cell(value) for value, absent in values]
 
 
 def _to_csv(tables: Iterable[Columns]) -> Iterator[str]:

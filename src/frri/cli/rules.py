@@ -135,14 +135,10 @@ def numbered_rules(
     returns: Sequence[float] = (),
 ) -> str:
     """Return rules as numbered lines, by default all; with how often each comes back, if known."""
-    width = len(str(len(ruleset)))
-    rules = enumerate(ruleset, start=1) if chosen is None else chosen
-    lines = [
-        f"{number:>{width}}  {rule_text(ruleset, rule, bold, one_line)}"
-        f"{f'   comes back in {returns[number - 1]:.0%}' if returns else ''}\n"
-        for number, rule in rules
-    ]
-    base = base_text(ruleset)
-    if base:
-        lines.append(f"{'':>{width}}  {one_line(base)}\n")
-    return "".join(lines)
+    width, base = len(str(len(ruleset))), base_text(ruleset)
+    lines = []
+    for number, rule in enumerate(ruleset, start=1) if chosen is None else chosen:
+        found = f"   comes back in {returns[number - 1]:.0%}" if returns else ""
+        text = rule_text(ruleset, rule, bold, one_line)
+        lines.append(f"{number:>{width}}  {text}{found}\n")
+    return "".join([*lines, f"{'':>{width}}  {one_line(base)}\n" if base else ""])

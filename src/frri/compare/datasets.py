@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Positions, find_name, import_pandas, missing_package
+from frri._util import Positions, did_you_mean, find_name, import_pandas, missing_package
 from frri.readers import read_table
 from frri.readers.arff import ArffTable, read_arff
 from frri.readers.training import read_training, split_training
@@ -251,18 +251,19 @@ def dataset(
         return _from_pair(*source, name=name or "data", target=target)
     if callable(source):
         return _from_loader(source, name or str(getattr(source, "__name__", "data")), target)
-    if isinstance(source, str) and not _looks_like_path(source):
+    path = Path(source)
+    looks_like_file = path.suffix or path.exists()
+    if isinstance(source, str) and (source in {*NAMES, *_added} or not looks_like_file):
         return _from_name(source, name, target)
-    return _from_path(Path(source), target, name, kinds)
+    if path.is_dir():
+        return _from_keel_folds(path, target, name, kinds)
+    target = target or _declared_target(path)
+    X, y, _ = read_training(path, target, **kinds)
+    return Dataset(name or path.stem, X, class_names(y), target)
 
 
 def add_dataset(name: str, source: Source) -> None:
-    """Make a dataset available by name.
-
-    Parameters
-    ----------
-    name : str
-    source : anything `dataset` takes
+    """Make anything that `dataset` takes available by name.
 
     Examples
     --------
@@ -274,19 +275,15 @@ def add_dataset(name: str, source: Source) -> None:
     _added[name] = source
 
 
-def _looks_like_path(text: str) -> bool:
-    return text not in {*_added, *NAMES} and (bool(Path(text).suffix) or Path(text).exists())
-
-
 def _from_name(text: str, name: str | None, target: str | None) -> Dataset:
     if text in _added:
         return dataset(_added[text], target=target, name=name or text)
     if text.startswith("sklearn:"):
-        return _from_sklearn(text.removeprefix("sklearn:"), name)
-    try:
-        find_name(text, [*NAMES, *_added], "The comparison", "data set")
-    except ValueError as error:
-        raise ValueError(f"{error} A file is given by its path, with its ending.") from None
+        return _from_loader(_sklearn_loader(text), name or text.partition(":")[2], None)
+    if text not in NAMES:
+        near = did_you_mean(text, [*NAMES, *_added])
+        more = "A file is given by its path, with its ending."
+        raise ValueError(f"The comparison has no data set {text!r}; {near} {more}")
     return load(text)
 
 
@@ -327,30 +324,22 @@ def _from_loader(loader: Callable[[], Any], name: str, target: str | None) -> Da
     return _from_pair(X, y, name=name, target=target)
 
 
-def _from_sklearn(loader: str, name: str | None) -> Dataset:
+def _sklearn_loader(name: str) -> Callable[[], Any]:
     from sklearn import datasets  # noqa: PLC0415 - slow to import
 
-    known = [n.replace("load_", "sklearn:", 1) for n in dir(datasets) if n.startswith("load_")]
-    find_name(f"sklearn:{loader}", known, "scikit-learn", "data set")
-    return _from_loader(getattr(datasets, f"load_{loader}"), name or loader, None)
-
-
-def _from_path(path: Path, target: str | None, name: str | None, kinds: dict[str, Any]) -> Dataset:
-    if path.is_dir():
-        return _from_keel_folds(path, target, name, kinds)
-    if target is None:
-        target = _declared_target(path)
-    X, y, _ = read_training(path, target, **kinds)
-    return Dataset(name or path.stem, X, class_names(y), target)
+    known = {f"sklearn:{n[5:]}": n for n in dir(datasets) if n.startswith("load_")}
+    loader = known[find_name(name, known, "scikit-learn", "data set")]
+    found: Callable[[], Any] = getattr(datasets, loader)
+    return found
 
 
 def _declared_target(path: Path) -> str:
     """Return the column of the classes, in files that declare it."""
-    frame = read_table(path)
+    columns = read_table(path).columns
     if path.suffix.lower() not in {".dat", ".arff"}:
         raise ValueError(
             f"{path.name}: which column is the class? Name it with target (--target COLUMN); "
-            f"the columns are {', '.join(map(str, frame.columns))}."
+            f"the columns are {', '.join(map(str, columns))}."
         )
     outputs = read_arff(path).outputs
     if len(outputs) != 1:

@@ -11,10 +11,9 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -33,18 +32,12 @@ FULL = -1
 Cell = dict[str, Any]
 
 
-@dataclass(frozen=True, order=True)
-class Task:
+class Task(NamedTuple):
     """A cell to be evaluated: the names of dataset and learner, and the fold that is tested."""
 
     dataset: str
     learner: str
     fold: int
-
-    @classmethod
-    def of(cls, cell: Cell) -> "Task":
-        """Return the task of a cell."""
-        return cls(cell["dataset"], cell["learner"], cell["fold"])
 
     def cell(self, **content: Any) -> Cell:
         """Return the cell of a task.
@@ -54,7 +47,7 @@ class Task:
         >>> Task("wine", "tree", 0).cell(failure="too late")
         {'dataset': 'wine', 'learner': 'tree', 'fold': 0, 'failure': 'too late'}
         """
-        return {"dataset": self.dataset, "learner": self.learner, "fold": self.fold, **content}
+        return {**self._asdict(), **content}
 
 
 def evaluate(

@@ -37,6 +37,9 @@ _SETTINGS = {
 }
 
 
+_LEGEND: dict[str, Any] = {"loc": "outside upper center", "frameon": False, "fontsize": 8}
+
+
 @dataclass(frozen=True, eq=False)
 class Picture:
     """A finished figure: its name in file names, a caption, and two forms of it."""
@@ -98,7 +101,7 @@ class Painter:
         axes.set_xlabel(what)
         axes.grid(axis="x", color="#EEEEEE")
         axes.set_ylim(-0.5, len(table) - 0.5)
-        self._legend(figure, len(table.columns))
+        figure.legend(**_LEGEND, ncols=min(len(table.columns), 4))
         return self._finish(name, f"Mean {what} over the folds, per data set.", figure)
 
     def trade_off(
@@ -119,7 +122,7 @@ class Painter:
         axes.set_ylabel(f"{what}, mean over the data sets")
         axes.grid(color="#EEEEEE", which="major")
         axes.margins(0.1)
-        self._legend(figure, len(known))
+        figure.legend(**_LEGEND, ncols=min(len(known), 4))
         caption = (
             f"Mean {what} against mean number of rules (leaves, for trees). The dashed line joins "
             "the learners that no other beats in both."
@@ -132,7 +135,9 @@ class Painter:
         columns = min(len(shown), 3)
         rows = -(-len(shown) // columns)
         figure, grid = self._canvases(0.9 + 1.55 * rows, rows, columns)
-        longest = max(_longest_shown(count) for count in shown.values())
+        # 99 % of the rules of each learner are not longer.
+        reached = [np.cumsum(count[1:]) / count[1:].sum() for count in shown.values()]
+        longest = max(int(np.searchsorted(one, 0.99 - 1e-9)) + 1 for one in reached)
         for axes in grid[len(shown) :]:
             axes.axis("off")
         for axes, (learner, count) in zip(grid, shown.items(), strict=False):
@@ -181,9 +186,6 @@ class Painter:
             grid = figure.subplots(rows, columns, squeeze=False)
         return figure, list(grid.ravel())
 
-    def _legend(self, figure: "Figure", n: int) -> None:
-        figure.legend(loc="outside upper center", ncols=min(n, 4), frameon=False, fontsize=8)
-
     def _finish(self, name: str, caption: str, figure: "Figure") -> Picture:
         figure.supxlabel(fill(self.credit, 150), fontsize=6, color="#555555")
         files = {}
@@ -210,12 +212,6 @@ def pareto_front(points: Floats) -> Positions:
         if not front or points[i, 1] > points[front[-1], 1]:
             front.append(int(i))
     return np.array(front, dtype=np.intp)
-
-
-def _longest_shown(counts: Ints) -> int:
-    """Return the length that 99 % of the rules do not exceed."""
-    fraction = np.cumsum(counts[1:]) / counts[1:].sum()
-    return int(np.searchsorted(fraction, 0.99 - 1e-9)) + 1
 
 
 def _matplotlib() -> Any:

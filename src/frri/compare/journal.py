@@ -233,8 +233,12 @@ class Journal:
             value = None
             with suppress(ValueError, RecursionError):
                 value = json.loads(line)
-            if number == 1 and isinstance(value, dict):
-                self._check_format(value)
+            if number == 1 and isinstance(value, dict) and value.get("format") != FORMAT:
+                shown = json.dumps(value.get("format"))[:40]
+                problem = f"is written in format {shown}, this version reads {FORMAT}"
+                if "format" not in value:
+                    problem = "is not a results file of this benchmark"
+                raise JournalError(f"{self.path} {problem}")
             if not isinstance(value, dict) or line != signed_line(value).rstrip(b"\n"):
                 remedy = "delete that line, or choose" if number > 1 else "choose"
                 raise JournalError(
@@ -250,22 +254,13 @@ class Journal:
                         "choose another directory"
                     )
 
-    def _check_format(self, header: Json) -> None:
-        if "format" not in header:
-            raise JournalError(f"{self.path} is not a results file of this benchmark")
-        if header["format"] != FORMAT:
-            shown = json.dumps(header["format"])[:40]
-            raise JournalError(
-                f"{self.path} is written in format {shown}, this version reads {FORMAT}"
-            )
-
     def _take(self, value: Json) -> None:
         if "define" in value:
             self.definitions[value["define"], value["name"]] = value["as"]
         elif "format" in value:
             self.header = value
         else:
-            self.cells[Task.of(value)] = value
+            self.cells[Task(value["dataset"], value["learner"], value["fold"])] = value
 
 
 def signed_line(value: Json) -> bytes:

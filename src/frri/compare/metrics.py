@@ -169,12 +169,9 @@ def select_metrics(names: Iterable[str] | None = None) -> tuple[Metric, ...]:
 
 @dataclass(frozen=True)
 class Size:
-    """The size of a model of rules.
+    """Numbers of conditions, features and one-sided bounds, for each rule.
 
-    Attributes
-    ----------
-    conditions, attributes, bounds : tuple of int
-        One number per rule; a default rule without conditions has 0.
+    A default rule without conditions has 0.
 
     Examples
     --------

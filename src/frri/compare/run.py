@@ -342,14 +342,13 @@ def _evaluate(part: Grid | bytes, task: Task) -> Cell:
     """Evaluate a task where it was sent to; an estimator that cannot be unpickled is a failure."""
     cell = task.cell()
     with RecordFailure(cell), parallel_config("sequential", n_jobs=1):
-        return (_unpickle(part) if isinstance(part, bytes) else part).evaluate(task)
+        grid: Grid = _unpickle(part) if isinstance(part, bytes) else part
+        return grid.evaluate(task)
     return cell
 
 
-@lru_cache(maxsize=2)
-def _unpickle(pickled: bytes) -> Grid:
-    grid: Grid = pickle.loads(pickled)  # noqa: S301 - from the process that started the run
-    return grid
+# The bytes come from the process that started the run.
+_unpickle = lru_cache(maxsize=2)(pickle.loads)
 
 
 def _process_context() -> Any:
@@ -370,14 +369,14 @@ def _begin(parent: int, started: Any) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.dup2(nowhere, sys.stderr.fileno())
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+    def end_with_parent() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(0)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
     started.release()
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(0)
 
 
 # ------------------------------------------------------------------ folds
