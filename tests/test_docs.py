@@ -140,7 +140,7 @@ def run_command(command, folder):
         from frri.cli import bench
         from frri.cli.options import Parser
 
-        parser = Parser("frri bench", "", "")
+        parser = Parser("frri bench", "")
         bench.configure(parser)
         parser.parse_intermixed_args(shlex.split(command)[2:])
         return 0, ""

@@ -29,6 +29,21 @@ COMMANDS = {
     "bench": "compare learners on data sets",
 }
 
+HELP = """\
+Small, readable sets of IF-THEN rules from tables.
+
+commands:
+{}
+
+frri COMMAND --help says more about each.
+
+$ frri demo
+$ frri example patients.csv
+$ frri fit patients.csv --target risk -o model.json
+$ frri rules model.json
+$ frri predict model.json new.csv > predictions.csv
+"""
+
 # Commands that share the module of another one.
 MODULES = {"example": "demo", "view": "report"}
 
@@ -83,7 +98,7 @@ def _run(argv: list[str]) -> int:
 
         find_name(name, COMMANDS, "frri", "command")
     module = import_module(f"frri.cli.{MODULES.get(name, name)}")
-    parser = Parser(f"frri {name}", module.__doc__ or "", module.EXAMPLES)
+    parser = Parser(f"frri {name}", module.__doc__ or "")
     module.configure(parser)
     return int(module.run(parser.parse([_rename_option(name, one) for one in argv[1:]])))
 
@@ -103,17 +118,7 @@ def _top_parser() -> Parser:
 
     width = max(map(len, COMMANDS))
     listing = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
-    parser = Parser(
-        "frri",
-        "Small, readable sets of IF-THEN rules from tables.\n\ncommands:\n"
-        f"{listing}\n\nfrri COMMAND --help says more about each.",
-        """\
-frri demo
-frri example patients.csv
-frri fit patients.csv --target risk -o model.json
-frri rules model.json
-frri predict model.json new.csv > predictions.csv""",
-    )
+    parser = Parser("frri", HELP.format(listing))
     parser.usage = "frri COMMAND ..."
     parser.add_argument("--version", action="version", version=f"frri {__version__}")
     return parser

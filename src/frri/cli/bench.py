@@ -3,6 +3,10 @@
 Your own tables are read as frri fit reads them; learners that cannot take their columns are not
 run, with a note. The same command resumes a run that was interrupted or killed. The exit code is 0
 if every cell has a result, and 1 if some have failed or the run was interrupted.
+
+$ frri bench --quick --output quick         three data sets, three folds, all learners
+$ frri bench --paper --output paper         the 18 sets and five learners of the paper, ten folds
+$ frri bench patients.csv --target risk     all learners on your own data
 """
 
 import signal
@@ -19,11 +23,6 @@ from frri.cli.options import Arguments, Parser
 if TYPE_CHECKING:
     from frri.compare.datasets import Dataset
     from frri.compare.run import Grid
-
-EXAMPLES = """\
-frri bench --quick --output quick         three data sets, three folds, all learners
-frri bench --paper --output paper         the paper's experiment: 18 sets, ten folds, five learners
-frri bench patients.csv --target risk     all learners on your own data"""
 
 # The smallest of the paper's datasets with two, three and six classes.
 QUICK = ("wine", "heart", "glass")

@@ -4,6 +4,10 @@ frri demo learns rules from wines of three cultivars and explains one. frri exam
 to try the other commands with: 200 patients, whose risk is high or low. That table is artificial
 (no patient in it has ever lived) and has what real ones have: numbers, categories, dates, and
 unexpected rows. An existing file is left alone.
+
+$ frri demo
+$ frri example patients.csv
+$ frri example patients.csv -o - | head
 """
 
 import sys
@@ -19,11 +23,6 @@ from frri.cli.files import check_files, write_output
 from frri.cli.options import Arguments, Parser
 from frri.rules.text import rule_text
 from frri.table import EncodedTable, describe_columns
-
-EXAMPLES = """\
-frri demo
-frri example patients.csv
-frri example patients.csv -o - | head"""
 
 TABLES = ("patients.csv",)
 

@@ -11,6 +11,9 @@ the rules do exactly what they did in training.
 
 Of numbers, R2 (1 is perfect, 0 no better than the mean), the root mean squared error and the mean
 absolute error are shown with 95% intervals, beside those of always answering the mean of the table.
+
+$ frri evaluate model.json test.csv
+$ frri evaluate model.json this-year.csv --target outcome --json
 """
 
 import sys
@@ -36,10 +39,6 @@ from frri.rules.measures import (
 )
 from frri.rules.rule_statistics import RuleDrift, class_positions, drift, is_training_table
 from frri.table import EncodedTable
-
-EXAMPLES = """\
-frri evaluate model.json test.csv
-frri evaluate model.json this-year.csv --target outcome --json"""
 
 # More rules than this are listed only if they have drifted.
 MOST_LISTED = 20

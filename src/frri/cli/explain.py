@@ -1,6 +1,12 @@
 """Explain the decision about a row, and the smallest change that would alter it.
 
 The row is one of a table (--row, counted from 1) or given as NAME=VALUE; NAME=? is a missing value.
+
+$ frri explain model.json patients.csv --row 12
+$ frri explain model.json age=31 smoker=no
+$ frri explain model.json age=31 smoker=no --fix age --json
+$ frri explain flats.json rooms=3 noise=60 --at-least good
+$ frri explain prices.json area=90 garden=small --at-least 300000
 """
 
 import sys
@@ -18,13 +24,6 @@ from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
 from frri.table import to_matrix
 from frri.table.columns import is_missing
-
-EXAMPLES = """\
-frri explain model.json patients.csv --row 12
-frri explain model.json age=31 smoker=no
-frri explain model.json age=31 smoker=no --fix age --json
-frri explain flats.json rooms=3 noise=60 --at-least good
-frri explain prices.json area=90 garden=small --at-least 300000"""
 
 
 def configure(parser: Parser) -> None:

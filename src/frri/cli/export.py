@@ -4,6 +4,11 @@ SQL is tested in SQLite (3.35 or later) and DuckDB, each in its own dialect. --d
 standard SQL with LEAST, GREATEST and EXTRACT(EPOCH ...): PostgreSQL and its relatives are likely to
 understand it. The query reads the table of --table, of which it needs the columns that rules use. A
 database returns rows in any order: --keep shows a key beside the prediction.
+
+$ frri export model.json --to sql > model.sql
+$ frri export model.json --to sql --dialect duckdb --table patients --keep patient_id > model.sql
+$ frri export model.json --to sql --table patients --keep patient_id --view risks > model.sql
+$ frri export model.json --to latex -o rules.tex
 """
 
 from frri._util import find_name
@@ -12,12 +17,6 @@ from frri.cli.files import load_model, write_output
 from frri.cli.options import Arguments, Parser
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialects import DIALECTS
-
-EXAMPLES = """\
-frri export model.json --to sql > model.sql
-frri export model.json --to sql --dialect duckdb --table patients --keep patient_id > model.sql
-frri export model.json --to sql --table patients --keep patient_id --view risks > model.sql
-frri export model.json --to latex -o rules.tex"""
 
 
 def configure(parser: Parser) -> None:

@@ -7,6 +7,15 @@ the paper's. --task regression predicts a number instead of a class, --task ordi
 have an order: that of numbers, or that of --order. Ctrl-C during the search for the fewest rules
 keeps the best found so far. The last lines are the score of such rules on held-out rows, and the
 learner that would be clearly better.
+
+$ frri fit patients.csv --target risk -o model.json
+$ frri fit january.csv february.csv --target risk -o model.json
+$ frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore visit
+$ frri fit huge.parquet --target risk -o model.json --sample 20000
+$ frri fit huge.parquet --target risk -o model.json --bags 10
+$ frri fit houses.csv --target price --task regression -o model.json
+$ frri fit flats.csv --target rating --task ordinal --order 'poor<fair<good' -o model.json
+$ frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'
 """
 
 import ast
@@ -32,16 +41,6 @@ from frri.table import Attribute, encode_frame
 from frri.table.columns import ordered_categories
 from frri.table.encode import summarize_table
 from frri.table.targets import check_not_number
-
-EXAMPLES = """\
-frri fit patients.csv --target risk -o model.json
-frri fit january.csv february.csv --target risk -o model.json
-frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore visit
-frri fit huge.parquet --target risk -o model.json --sample 20000
-frri fit huge.parquet --target risk -o model.json --bags 10
-frri fit houses.csv --target price --task regression -o model.json
-frri fit flats.csv --target rating --task ordinal --order 'poor<fair<good' -o model.json
-frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'"""
 
 # Rows of a bag by default.
 ROWS_OF_BAG = 10_000

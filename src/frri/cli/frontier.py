@@ -5,6 +5,11 @@ the leaves of a hundred trees of depth 3, and any other learner for its rules; r
 fitted ten times. The file of a saved model is a pool as well. The best of the chosen rules decides
 about a row, and where none covers it the majority class. The numbers are about this table; frri
 evaluate measures the rules on other rows.
+
+$ frri frontier patients.csv --target risk --ignore visit
+$ frri frontier patients.csv --target risk --pool frri --max-rules 8
+$ frri frontier patients.csv --target risk --pool trees,furia,model.json --rules 4 -o four.json
+$ frri frontier patients.csv --target risk --json | jq '.points[].certificate'
 """
 
 import sys
@@ -23,12 +28,6 @@ from frri.rules import RuleSet
 from frri.selection.auto import make_estimator
 from frri.table import encode_frame
 from frri.table.targets import check_not_number
-
-EXAMPLES = """\
-frri frontier patients.csv --target risk --ignore visit
-frri frontier patients.csv --target risk --pool frri --max-rules 8
-frri frontier patients.csv --target risk --pool trees,furia,model.json --rules 4 -o four.json
-frri frontier patients.csv --target risk --json | jq '.points[].certificate'"""
 
 # Seeds of random learners, and the trees whose leaves are a pool.
 SEEDS, TREES, DEPTH = 10, 100, 3

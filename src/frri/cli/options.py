@@ -8,22 +8,24 @@ from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser with examples at the end of its help, and errors of one sentence.
+    r"""A parser with examples at the end of its help, and errors of one sentence.
+
+    Lines of the description that begin with a dollar sign are the examples.
 
     Examples
     --------
-    >>> Parser("frri rules", "Show rules.", "frri rules model.json").parse_args(["--jsn"])
+    >>> Parser("frri rules", "Show rules.\n\n$ frri rules model.json").parse_args(["--jsn"])
     Traceback (most recent call last):
         ...
     ValueError: unrecognized arguments: --jsn; see frri rules --help.
     """
 
-    def __init__(self, prog: str, description: str, examples: str) -> None:
-        shown = "\n".join(f"  {line}" for line in examples.splitlines())
+    def __init__(self, prog: str, description: str) -> None:
+        text, *examples = description.strip().split("\n$ ")
         super().__init__(
             prog=prog,
-            description=description,
-            epilog=f"examples:\n{shown}",
+            description=text,
+            epilog="\n  ".join(["examples:", *examples]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
@@ -42,7 +44,7 @@ class Parser(argparse.ArgumentParser):
 
         Examples
         --------
-        >>> parser = Parser("frri rules", "Show rules.", "frri rules model.json")
+        >>> parser = Parser("frri rules", "Show rules.")
         >>> parser.add("-o --output FILE", "file to write")
         >>> parser.parse_args(["-o", "x.json"]).output
         'x.json'

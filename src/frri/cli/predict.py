@@ -6,6 +6,12 @@ condition on its column, which is noted; a missing value is treated as the model
 spreadsheet would take for a formula (it begins with =, +, -, @, a tab or a line break, and is no
 number) has an apostrophe in front. Large files of CSV, Parquet and Arrow are read part by part, so
 that the table may be larger than memory; the output appears when it is complete.
+
+$ frri predict model.json new.csv > predictions.csv
+$ frri predict model.json new.csv --keep patient_id > predictions.csv
+$ frri predict model.json new.parquet --proba --rules -o predictions.csv
+$ frri predict prices.json new.csv --interval 0.9 > predictions.csv
+$ cat new.csv | frri predict model.json -
 """
 
 import json
@@ -29,13 +35,6 @@ if TYPE_CHECKING:
 
 # Degrees of rules that are kept at a time, where all rules that fired are asked for.
 MOST_DEGREES = 1 << 22
-
-EXAMPLES = """\
-frri predict model.json new.csv > predictions.csv
-frri predict model.json new.csv --keep patient_id > predictions.csv
-frri predict model.json new.parquet --proba --rules -o predictions.csv
-frri predict prices.json new.csv --interval 0.9 > predictions.csv
-cat new.csv | frri predict model.json -"""
 
 
 def configure(parser: Parser) -> None:

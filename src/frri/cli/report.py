@@ -1,4 +1,10 @@
-"""Show a model on one HTML page: frri report writes it, frri view opens it in the browser."""
+"""Show a model on one HTML page: frri report writes it, frri view opens it in the browser.
+
+$ frri report model.json
+$ frri report model.json patients.csv --target risk
+$ frri report model.json patients.csv --stability 20
+$ frri view model.json patients.csv
+"""
 
 import tempfile
 import webbrowser
@@ -10,12 +16,6 @@ from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.cli.options import Arguments, Parser
 from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
-
-EXAMPLES = """\
-frri report model.json
-frri report model.json patients.csv --target risk
-frri report model.json patients.csv --stability 20
-frri view model.json patients.csv"""
 
 
 def configure(parser: Parser) -> None:

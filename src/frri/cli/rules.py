@@ -6,6 +6,13 @@ general rules only, and -o saves them as a model.
 
 With --stability, the learner of the model is fitted to resamples of the rows of a table; each rule
 is shown with the percentage of resamples in which it comes back, about the same.
+
+$ frri rules model.json
+$ frri rules model.json --class yes
+$ frri rules model.json --json | jq '.rules[].text'
+$ frri rules model.json --tree patients.csv --depth 1
+$ frri rules model.json --tree patients.csv --cut 6 -o small.json
+$ frri rules model.json --stability patients.csv
 """
 
 import sys
@@ -21,14 +28,6 @@ from frri.rules.text import base_text, rule_text
 
 # Resamples that tell a rule that comes back from one that does not.
 RESAMPLES = 20
-
-EXAMPLES = """\
-frri rules model.json
-frri rules model.json --class yes
-frri rules model.json --json | jq '.rules[].text'
-frri rules model.json --tree patients.csv --depth 1
-frri rules model.json --tree patients.csv --cut 6 -o small.json
-frri rules model.json --stability patients.csv"""
 
 
 def configure(parser: Parser) -> None:
