@@ -8,17 +8,17 @@ import naive_bagging
 from frri import FRRIBaggingClassifier, RuleSet
 from frri.cli import main
 from frri.readers import files, training
-from frri.readers.training import Sample
+from frri.readers.training import draw_sample
 from test_bagging import Watched, plain_rules
 
 
 def sampled(frame, size, cuts, target="y", seed=0):
     """The numbers of the rows in a sample, of a table that comes in parts."""
-    sample = Sample(size, seed, target)
-    for start, end in zip([0, *cuts], [*cuts, len(frame)], strict=True):
-        sample.offer(f"from {start} on", frame.iloc[start:end])
-    assert sample.n_rows == len(frame)
-    return sample.frame()["n"].tolist()
+    bounds = zip([0, *cuts], [*cuts, len(frame)], strict=True)
+    parts = [(f"from {start} on", frame.iloc[start:end]) for start, end in bounds]
+    sample, n_rows = draw_sample(parts, size, seed, target)
+    assert n_rows == len(frame)
+    return sample["n"].tolist()
 
 
 @pytest.fixture(scope="module")

@@ -52,13 +52,7 @@ def find_name(name: str, names: Iterable[str], where: str, what: str = "column")
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Suggest the existing name that is nearest to an unknown one, as the end of a sentence.
-
-    Examples
-    --------
-    >>> did_you_mean("Color", ["age", "colour"]), did_you_mean("height", ["age", "colour"])
-    ("did you mean 'colour'?", 'it has age, colour.')
-    """
+    """Suggest the existing name that is nearest to an unknown one, as the end of a sentence."""
     known = list(names)
     close = get_close_matches(name.lower(), [one.lower() for one in known], n=1)
     if close:
@@ -67,26 +61,14 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def join_names(names: Iterable[str], most: int = 8) -> str:
-    """Join names by commas, up to a maximum number of them.
-
-    Examples
-    --------
-    >>> join_names("abcdefghij", 3)
-    'a, b, c and 7 more'
-    """
+    """Join names by commas, up to a maximum number of them."""
     known = list(names)
     shown = ", ".join(known[:most])
     return f"{shown} and {len(known) - most} more" if len(known) > most else shown
 
 
 def quote_name(name: str) -> str:
-    """Quote a name where a command line needs it.
-
-    Examples
-    --------
-    >>> quote_name("age"), quote_name("crp mg/l")
-    ('age', '"crp mg/l"')
-    """
+    """Quote a name where a command line needs it."""
     return name if re.fullmatch(r"[\w.,:/%+-]+", name) else f'"{name}"'
 
 
@@ -121,15 +103,6 @@ def import_optional(module: str, what: str, extra: str) -> Any:
         Feature that needs it, as the beginning of a sentence.
     extra : str
         Extra of this package that installs it.
-
-    Examples
-    --------
-    >>> import_optional("json", "Saving", "tables").dumps([1])
-    '[1]'
-    >>> import_optional("no_such.package", "Flying", "wings")
-    Traceback (most recent call last):
-        ...
-    ImportError: Flying needs no_such: pip install 'frri[wings]'.
     """
     try:
         return import_module(module)
@@ -154,14 +127,6 @@ def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str])
     """Write a text, or the parts of one, to a neighboring file that then replaces the target.
 
     An earlier file survives any failure; links are followed and the mode of the file is kept.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_atomically(Path(folder) / "a.txt", "text")
-    ...     print([file.name for file in Path(folder).iterdir()])
-    ['a.txt']
     """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -190,16 +155,7 @@ _STEPS[list(b"]}")] = -1
 
 
 def read_text(file: IO[bytes], name: str, most: int) -> str:
-    """Read the text of an open file, device or stream, hardly more than `most` bytes of it.
-
-    Examples
-    --------
-    >>> from io import BytesIO
-    >>> read_text(BytesIO(b"[1, 2]"), "x.json", 3)
-    Traceback (most recent call last):
-        ...
-    ValueError: x.json is too large: at most 3 bytes are read.
-    """
+    """Read the text of an open file, device or stream, hardly more than `most` bytes of it."""
     content = file.read(most + 1)
     if len(content) > most:
         raise ValueError(f"{name} is too large: at most {most:,} bytes are read.")
@@ -217,11 +173,6 @@ def depth_and_size(text: str, deepest: int) -> tuple[int, int]:
 
     Counting ends soon after something deeper than `deepest`; the result has no meaning if the text
     is not JSON.
-
-    Examples
-    --------
-    >>> depth_and_size('{"a": [1], "b": [[2], "[[["]}', 9)
-    (3, 4)
     """
     # Without escapes, every quotation mark begins or ends a string.
     content = text.encode(errors="replace").replace(rb"\\", b"").replace(rb"\"", b"")
@@ -259,11 +210,6 @@ class Progress:
     ----------
     fraction : float
         Fraction of the work that is done, if the caller sets it: then the time left is shown.
-
-    Examples
-    --------
-    >>> with Progress("learning rules"):
-    ...     report_progress(1, 4)
     """
 
     # Everything in progress, the innermost last.
@@ -356,15 +302,6 @@ def n_threads(n_jobs: int | None = None) -> int:
         Number of threads; -1 for all cores that the process may use, -2 for all but one, and so on,
         as everywhere in scikit-learn. None is the number of a surrounding `joblib.parallel_config`,
         or else all cores, but 1 where the caller is itself one of several jobs of joblib.
-
-    Examples
-    --------
-    >>> n_threads(3)
-    3
-    >>> n_threads(0)
-    Traceback (most recent call last):
-        ...
-    ValueError: n_jobs must be None or a whole number other than 0 up to 10000, got 0.
     """
     check_n_jobs(n_jobs)
     wanted = _jobs_of_joblib() if n_jobs is None else int(n_jobs)
@@ -402,13 +339,7 @@ def _jobs_of_joblib() -> int:
 def map_threads(
     work: Callable[[int, int], Any], parts: Sequence[tuple[int, int]], n_jobs: int | None = None
 ) -> list[Any]:
-    """Apply `work` to parts, each from a start to an end, in threads; return results in order.
-
-    Examples
-    --------
-    >>> map_threads(lambda start, end: end - start, [(0, 4), (4, 6)], n_jobs=2)
-    [4, 2]
-    """
+    """Apply `work` to parts, each from a start to an end, in threads; return results in order."""
     n = min(n_threads(n_jobs), len(parts))
     done: list[None] = []
 

@@ -7,7 +7,6 @@ comments.
 import csv
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,9 +29,6 @@ _ATTRIBUTE = re.compile(
 
 # A value in single quotes: only ARFF has them.
 _SINGLE_QUOTED = re.compile(r"(?:^|,)\s*'")
-
-# Lines and their numbers.
-_Lines = Sequence[tuple[int, str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +87,16 @@ def read_arff(source: str | os.PathLike[str]) -> ArffTable:
     0         21.5     clear  yes
     1          NaN  overcast   no
     """
-    if isinstance(source, str) and "\n" in source:
-        text = source
-    else:
-        text = Path(source).read_text(encoding="utf-8")
-    header, rows = _split(text)
+    inline = isinstance(source, str) and "\n" in source
+    text = str(source) if inline else Path(source).read_text(encoding="utf-8")
+    stripped = ((number, line.strip()) for number, line in enumerate(text.split("\n"), start=1))
+    lines = [(number, line) for number, line in stripped if line and line[0] != "%"]
+    start = next((i for i, (_, line) in enumerate(lines) if line.lower() == "@data"), None)
+    if start is None:
+        raise ValueError("there is no @data line: this is not a table in the ARFF or KEEL format")
     kinds: dict[str, str] = {}
     relation, inputs, outputs = "", None, None
-    for number, line in header:
+    for number, line in lines[:start]:
         keyword, rest = (*line.split(maxsplit=1), "")[:2]
         match keyword.lower():
             case "@relation":
@@ -109,27 +107,32 @@ def read_arff(source: str | os.PathLike[str]) -> ArffTable:
                     raise ValueError(f"line {number}: there are two attributes named {name!r}")
                 kinds[name] = kind
             case "@input" | "@inputs":
-                inputs = _names(rest)
+                inputs = tuple(map(_unquoted, rest.split(",")))
             case "@output" | "@outputs":
-                outputs = _names(rest)
+                outputs = tuple(map(_unquoted, rest.split(",")))
             case _:
                 raise ValueError(f"line {number}: {line!r} does not begin with a KEEL keyword")
     if not kinds:
         raise ValueError("there is no @attribute line")
     inputs, outputs = _roles(tuple(kinds), inputs, outputs)
     dates = tuple(name for name, kind in kinds.items() if kind == "date")
-    return ArffTable(relation, _frame(kinds, rows), inputs, outputs, dates)
+    return ArffTable(relation, _read_rows(kinds, lines[start + 1 :]), inputs, outputs, dates)
 
 
-def _split(text: str) -> tuple[_Lines, _Lines]:
-    """Split the lines of the header from those of the table."""
-    lines = [line.strip() for line in text.split("\n")]
-    start = next((i for i, line in enumerate(lines) if line.lower() == "@data"), None)
-    if start is None:
-        raise ValueError("there is no @data line: this is not a table in the ARFF or KEEL format")
-    numbered = [(i, line) for i, line in enumerate(lines, start=1) if line and line[0] != "%"]
-    header = [(i, line) for i, line in numbered if i <= start]
-    return header, [(i, line) for i, line in numbered if i > start + 1]
+def _roles(
+    names: tuple[str, ...], inputs: tuple[str, ...] | None, outputs: tuple[str, ...] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Complete the condition and decision attributes of the header."""
+    for name in (*(inputs or ()), *(outputs or ())):
+        if name not in names:
+            raise ValueError(
+                f"{name!r} is listed as an input or output but declared by no @attribute line"
+            )
+    if outputs is None:
+        outputs = names[-1:] if inputs is None else tuple(n for n in names if n not in inputs)
+    if inputs is None:
+        inputs = tuple(name for name in names if name not in outputs)
+    return inputs, outputs
 
 
 def _attribute(line: str, number: int) -> tuple[str, str]:
@@ -144,30 +147,24 @@ def _attribute(line: str, number: int) -> tuple[str, str]:
     return _unquoted(found["name"]), "numeric" if kind in {"real", "integer"} else kind
 
 
-def _roles(
-    attributes: tuple[str, ...], inputs: tuple[str, ...] | None, outputs: tuple[str, ...] | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Complete the condition and decision attributes of the header."""
-    for name in (*(inputs or ()), *(outputs or ())):
-        if name not in attributes:
-            raise ValueError(
-                f"{name!r} is listed as an input or output but declared by no @attribute line"
-            )
-    if outputs is None:
-        outputs = (
-            attributes[-1:] if inputs is None else tuple(a for a in attributes if a not in inputs)
-        )
-    if inputs is None:
-        inputs = tuple(a for a in attributes if a not in outputs)
-    return inputs, outputs
+def _unquoted(text: str) -> str:
+    text = text.strip()
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return text[1:-1].strip() if quoted else text
 
 
-def _frame(kinds: dict[str, str], lines: _Lines) -> "pd.DataFrame":
+def _read_rows(kinds: dict[str, str], lines: list[tuple[int, str]]) -> "pd.DataFrame":
+    """Read the values of numbered lines."""
     pd = import_pandas()
     columns: list[list[str | None]] = [[] for _ in kinds]
     for number, line in lines:
-        row = _values(number, line)
-        if row and row[0].startswith("{"):
+        single = _SINGLE_QUOTED.search(line) is not None
+        quotes: Any = {"quotechar": "'", "escapechar": "\\"} if single else {}
+        try:
+            row = next(csv.reader([line], skipinitialspace=True, **quotes))
+        except csv.Error as error:
+            raise ValueError(f"line {number}: {error}") from None
+        if row[0].startswith("{"):
             raise ValueError(f"line {number} is a sparse row; write out all values")
         if len(row) != len(kinds):
             raise ValueError(f"line {number} has {len(row)} values for {len(kinds)} attributes")
@@ -178,36 +175,13 @@ def _frame(kinds: dict[str, str], lines: _Lines) -> "pd.DataFrame":
     for (name, kind), values in zip(kinds.items(), columns, strict=True):
         frame[name] = pd.Series(values, dtype=object)
         if kind == "numeric":
-            frame[name] = _to_floats(frame[name], name, lines)
+            numbers = parse_numbers(frame[name]).astype(float)
+            wrong = numbers.isna() & ~frame[name].str.lower().isin([None, "nan"])
+            if wrong.any():
+                place = int(wrong.to_numpy().argmax())
+                raise ValueError(
+                    f"line {lines[place][0]}: the numeric attribute {name!r} has the value "
+                    f"{values[place]!r}"
+                )
+            frame[name] = numbers
     return pd.DataFrame(frame)
-
-
-def _values(number: int, line: str) -> list[str]:
-    single = _SINGLE_QUOTED.search(line) is not None
-    quotes: Any = {"quotechar": "'", "escapechar": "\\"} if single else {}
-    try:
-        return next(csv.reader([line], skipinitialspace=True, **quotes))
-    except csv.Error as error:
-        raise ValueError(f"line {number}: {error}") from None
-
-
-def _to_floats(column: "pd.Series[Any]", name: str, lines: _Lines) -> "pd.Series[float]":
-    numbers = parse_numbers(column).astype(float)
-    for row in numbers.index[numbers.isna()]:
-        value = column[row]
-        if value is not None and value.lower() != "nan":
-            number, _ = lines[row]
-            raise ValueError(
-                f"line {number}: the numeric attribute {name!r} has the value {value!r}"
-            )
-    return numbers
-
-
-def _names(listing: str) -> tuple[str, ...]:
-    return tuple(_unquoted(name) for name in listing.split(","))
-
-
-def _unquoted(text: str) -> str:
-    text = text.strip()
-    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
-    return text[1:-1].strip() if quoted else text

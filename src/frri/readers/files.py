@@ -190,15 +190,7 @@ def _read_arff(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame
 
 
 def read_sheet(content: bytes, name: str) -> bytes:
-    """Convert the first sheet of a workbook to separated values, for `read_delimited`.
-
-    Examples
-    --------
-    >>> read_sheet(b"a,b", "x.xlsx")
-    Traceback (most recent call last):
-        ...
-    ValueError: x.xlsx is not a spreadsheet, or a damaged one.
-    """
+    """Convert the first sheet of a workbook to separated values, for `read_delimited`."""
     pd = import_pandas()
     calamine = import_optional("python_calamine", "Reading spreadsheets", "excel")
     try:
@@ -284,15 +276,7 @@ _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
 def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
-    """Read a Parquet or Arrow file; its categories, dates and booleans stay such.
-
-    Examples
-    --------
-    >>> read_parquet(b"a,b", "example.parquet")
-    Traceback (most recent call last):
-        ...
-    ValueError: example.parquet is not a Parquet file, or a damaged one.
-    """
+    """Read a Parquet or Arrow file; its categories, dates and booleans stay such."""
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
     feather = import_optional("pyarrow.feather", "Reading Feather", "tables")
     if not content:

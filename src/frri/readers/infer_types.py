@@ -66,15 +66,7 @@ DEFAULTS = ReadOptions()
 
 
 def infer_columns(frame: "pd.DataFrame", options: ReadOptions) -> "pd.DataFrame":
-    """Infer the types of the columns of strings, except of those declared as strings.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"a": [1], "b": ["x "], "c": ["3"], "d": ["3"]})
-    >>> infer_columns(table, ReadOptions({"d": ()})).dtypes.map(str).tolist()
-    ['int64', 'object', 'int64', 'object']
-    """
+    """Infer the types of the columns of strings, except of those declared as strings."""
     if all(dtype.kind != "O" for dtype in frame.dtypes):
         return frame
 
@@ -92,14 +84,7 @@ def infer_columns(frame: "pd.DataFrame", options: ReadOptions) -> "pd.DataFrame"
 def clean_column(
     column: "pd.Series[Any]", known: Collection[str], na_values: Collection[str] = ()
 ) -> "pd.Series[Any]":
-    """Apply `clean_text` to the strings of a column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> clean_column(pd.Series(["red ", "? ", "NA"]), known=["NA", "red"]).tolist()
-    ['red', None, 'NA']
-    """
+    """Apply `clean_text` to the strings of a column."""
     texts = [value for value in column.unique() if isinstance(value, str)]
     changes = {text: clean_text(text, known, na_values) for text in texts}
     if all(old == new for old, new in changes.items()):
@@ -113,13 +98,6 @@ def clean_text(
     """Strip a string, or return None for a mark of a missing value; known values stay.
 
     Where booleans are known, they are recognized in any spelling.
-
-    Examples
-    --------
-    >>> clean_text(" red "), clean_text("NA"), clean_text("NA", ["NA"])
-    ('red', None, 'NA')
-    >>> clean_text("true", ["True"])
-    'True'
     """
     bare = text.strip()
     if text in known or bare in known:
@@ -207,17 +185,7 @@ def _parse_quantities(
 
 
 def replace_na_values(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.DataFrame":
-    """Replace the numbers and strings that are marks of missing values.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"a": [1, -999], "b": ["x", "unknown"]})
-    >>> replace_na_values(table, ["-999", "unknown"])
-         a     b
-    0  1.0     x
-    1  NaN  None
-    """
+    """Replace the numbers and strings that are marks of missing values."""
     if not na_values:
         return frame
     marks = import_pandas().Series(list(na_values), dtype=object)
@@ -237,14 +205,7 @@ def replace_na_values(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.
 
 
 def parse_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Convert strings to numbers, to the last bit; NaN for other strings.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> parse_numbers(pd.Series(["41.885953316400901", "x"])).tolist()
-    [41.8859533164009, nan]
-    """
+    """Convert strings to numbers, to the last bit; NaN for other strings."""
     numbers = import_pandas().to_numeric(column, errors="coerce")
     if numbers.dtype.kind == "f":
         # pandas may be off by the last digit, Python is not.
@@ -350,15 +311,6 @@ def find_date_formats(texts: Iterable[str], asked: str | None = None) -> list[st
     """Return the formats that fit all values: several if day and month cannot be told apart.
 
     The one that is asked for comes before all others.
-
-    Examples
-    --------
-    >>> find_date_formats(["31.12.2024", "1.2.2025"])
-    ['%d.%m.%Y']
-    >>> find_date_formats(["03/04/2024"])
-    ['%d/%m/%Y', '%m/%d/%Y']
-    >>> find_date_formats(["03/04/2024"], "%m/%d/%Y")
-    ['%m/%d/%Y']
     """
     pd = import_pandas()
     values = pd.Series(list(texts), dtype=object)
@@ -374,16 +326,7 @@ def find_date_formats(texts: Iterable[str], asked: str | None = None) -> list[st
 
 
 def check_date_format(date_format: str) -> None:
-    """Raise a ValueError for a format that no date can have.
-
-    Examples
-    --------
-    >>> check_date_format("%d.%m.%Y")
-    >>> check_date_format("dd.mm.yyyy")
-    Traceback (most recent call last):
-        ...
-    ValueError: --date-format is written like %d.%m.%Y, with %d, %m and %Y for day, month and ...
-    """
+    """Raise a ValueError for a format that no date can have."""
     try:
         parts = set(re.findall(r"%[a-zA-Z]", date_format))
         strptime(strftime(date_format), date_format)
@@ -426,13 +369,6 @@ def declare(
     nominal, ignore : collections of column names
     ordinal : mapping
         Column names and their values from low to high.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"id": [7, 8], "size": ["S", "L"]})
-    >>> declare(table, "table", ordinal={"size": ["S", "M", "L"]}, ignore=["id"]).dtypes.tolist()
-    [CategoricalDtype(categories=['S', 'M', 'L'], ordered=True, categories_dtype=object)]
     """
     ordinal = ordinal or {}
     for column in (*nominal, *ordinal, *ignore):
@@ -451,14 +387,7 @@ def declare(
 
 
 def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Convert the values of a column to strings, missing ones to None; integers have no decimals.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> to_strings(pd.Series([1.0, None, 2.5])).tolist()
-    ['1', None, '2.5']
-    """
+    """Convert values to strings, integers without decimals and missing values to None."""
     shown = {
         value: str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
         for value in column.dropna().unique()
@@ -473,14 +402,6 @@ def looks_like_identifier(column: "pd.Series[Any]") -> bool:
     """Return whether a column has so many distinct strings that they are names of things.
 
     Numbers or dates with a few mistakes among them are no names.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> looks_like_identifier(pd.Series([f"no. {i}" for i in range(50)]))
-    True
-    >>> looks_like_identifier(pd.Series(["a", "b"] * 25))
-    False
     """
     different, known = column.nunique(), column.count()
     if different <= MOST_CATEGORIES and different <= max(FEWEST_NAMES, known / 2):
@@ -498,14 +419,6 @@ def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> Non
         As it was read from a file, where numbers with mistakes among them are strings.
     declared : collection of str
         Columns that the user has declared.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare ...
     """
     for name, column in frame.items():
         if name in declared or column.dtype.kind != "O":

@@ -2,14 +2,14 @@
 
 import re
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frri._util import Flags, find_name, import_pandas, join_names, quote_name
+from frri._util import Floats, Positions, find_name, import_pandas, join_names, quote_name
 from frri.readers.files import read_batches, read_table
 from frri.readers.infer_types import check_kinds, declare, looks_like_identifier, to_strings
 from frri.table.columns import kind_of
@@ -88,16 +88,6 @@ def read_training(
     -------
     X, y, weights
         See `split_training`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("id,size,sold\n1,S,yes\n2,L,no\n3,S,yes\n")
-    ...     file.flush()
-    ...     X, y, _ = read_training(file.name, "sold", ordinal={"size": ["S", "L"]}, ignore=["id"])
-    >>> X["size"].tolist(), y.tolist()
-    (['S', 'L', 'S'], ['yes', 'no', 'yes'])
     """
     how = TrainingOptions(**options)
     sources = [source] if isinstance(source, str | PathLike) else source
@@ -134,15 +124,14 @@ def _read_all(
         read = [read_table(one, strings, **options) for one in sources]
         tables = dict(zip(names, read, strict=True))
         return join_tables(tables, None if how.numbers else target)
-    sample = Sample(how.sample, how.seed, classes)
-    for name, one in zip(names, sources, strict=True):
-        for batch in read_batches(one, strings, **options):
-            part = f"{name} from row {batch.start + 1} on" if batch.start else name
-            sample.offer(part, batch.frame)
-    frame = sample.frame()
-    size = len(frame)
-    what = "which are all" if size == sample.n_rows else f"drawn at random of {sample.n_rows}"
-    _warn(f"The sample has {size} rows, {what}.")
+    batches = (
+        (f"{name} from row {batch.start + 1} on" if batch.start else name, batch.frame)
+        for name, one in zip(names, sources, strict=True)
+        for batch in read_batches(one, strings, **options)
+    )
+    frame, n_rows = draw_sample(batches, how.sample, how.seed, classes)
+    what = "which are all" if len(frame) == n_rows else f"drawn at random of {n_rows}"
+    _warn(f"The sample has {len(frame)} rows, {what}.")
     return frame
 
 
@@ -167,15 +156,6 @@ def split_training(
     y : pandas.Series
         Integers, booleans or strings; with `numbers` floats.
     weights : array or None
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"a": [1, 2, 3], "sold": ["yes", None, "no"]})
-    >>> split_training(frame, "cars", "sold")
-    Traceback (most recent call last):
-        ...
-    ValueError: The target 'sold' has no value in 1 of 3 rows, the first in row 2; leave ...
     """
     how = TrainingOptions(**options)
     apart = [column for column in (target, how.weights) if column is not None]
@@ -352,16 +332,6 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
     """Concatenate the rows of several tables, if their columns are the same.
 
     The column of the classes becomes one of strings where its type differs.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> join_tables({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"x": [2.5]})})["x"].tolist()
-    [1.0, 2.5]
-    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
-    Traceback (most recent call last):
-        ...
-    ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
     """
     first, *others = frames
     columns = frames[first].columns
@@ -394,76 +364,59 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
     return import_pandas().concat(parts, ignore_index=True)
 
 
-class Sample:
-    """A uniform random sample of rows, with some rows of every class in any case.
+def draw_sample(
+    parts: "Iterable[tuple[str, pd.DataFrame]]", size: int, seed: int, target: str | None = None
+) -> "tuple[pd.DataFrame, int]":
+    """Draw a uniform random sample of rows, with some rows of every class in any case.
 
     Every row has a random key; the smallest keys win. Keys depend on the seed and on the number of
     the row alone, so that a sample is the same whatever parts a table comes in.
 
     Parameters
     ----------
-    size : int
-    seed : int
+    parts : iterable of (str, DataFrame)
+        Parts of the table, with names for messages.
+    size, seed : int
     target : str, optional
         The column of the classes, if there are any.
 
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> sample = Sample(5, seed=0, target="y")
-    >>> for start in (0, 40):
-    ...     numbers = range(start, start + 40)
-    ...     sample.offer(f"from {start} on", pd.DataFrame({"x": numbers, "y": 1}))
-    >>> sample.n_rows, len(sample.frame())
-    (80, 5)
+    Returns
+    -------
+    sample : DataFrame
+        Rows in the order of the table.
+    n_rows : int
+        Number of rows of the table.
     """
+    random = np.random.default_rng(seed)
+    first, n_rows, keys = "", 0, np.empty(0)
+    pool: Any = None
+    for name, part in parts:
+        if target is not None:
+            find_name(target, part.columns, name)
+        first = first or name
+        pool = part if pool is None else join_tables({first: pool, name: part}, target)
+        keys = np.concatenate([keys, random.random(len(part))])
+        n_rows += len(part)
+        if target is not None and pool[target].nunique() > MOST_CLASSES:
+            target = None
+        if len(pool) > 2 * size:
+            rows, _ = _smallest(keys, pool.get(target), size)
+            pool, keys = pool.iloc[rows], keys[rows]
+    rows, n_needed = _smallest(keys, pool.get(target), size)
+    if n_needed > size:
+        raise ValueError(
+            f"A sample of {size} rows is too small for the {pool[target].nunique()} classes of "
+            f"{target!r}; take {n_needed} rows or more."
+        )
+    return pool.iloc[rows].reset_index(drop=True), n_rows
 
-    def __init__(self, size: int, seed: int, target: str | None = None) -> None:
-        self.size, self.target, self.n_rows = size, target, 0
-        self._random = np.random.default_rng(seed)
-        # Rows that may be in the sample, their keys, and the name of the first part.
-        self._pool: Any = None
-        self._keys = np.empty(0)
-        self._first = ""
 
-    def offer(self, name: str, frame: "pd.DataFrame") -> None:
-        """Keep the rows of a part of the table that may be in the sample; messages use its name."""
-        if self.target is not None:
-            find_name(self.target, frame.columns, name)
-        keys = self._random.random(len(frame))
-        self.n_rows += len(keys)
-        self._first = self._first or name
-        if self._pool is not None:
-            frame = join_tables({self._first: self._pool, name: frame}, self.target)
-        self._pool, self._keys = frame, np.concatenate([self._keys, keys])
-        if len(frame) > 2 * self.size:
-            bound = np.partition(self._keys, self.size)[self.size]
-            self._take((self._keys < bound) | self._needed())
-
-    def frame(self) -> "pd.DataFrame":
-        """Return the sample in the order of the rows."""
-        needed = self._needed()
-        left = self.size - int(needed.sum())
-        if left < 0:
-            n_classes = self._pool[self.target].astype(str).nunique()
-            raise ValueError(
-                f"A sample of {self.size} rows is too small for the {n_classes} classes of "
-                f"{self.target!r}; take {needed.sum()} rows or more."
-            )
-        others = np.sort(self._keys[~needed])
-        if left < len(others):
-            self._take(needed | (self._keys < others[left]))
-        return self._pool.reset_index(drop=True)
-
-    def _needed(self) -> Flags:
-        """Return flags of the smallest keys of each class."""
-        classes = None if self.target is None else self._pool[self.target].astype(str)
-        if classes is None or classes.nunique() > MOST_CLASSES:
-            self.target = None
-            return np.zeros(len(self._keys), dtype=bool)
-        keys = import_pandas().Series(self._keys, index=classes.index)
-        ranks = keys.groupby(classes, dropna=False).rank(method="first")
-        return np.asarray(ranks <= LEAST)
-
-    def _take(self, rows: Flags) -> None:
-        self._pool, self._keys = self._pool[rows], self._keys[rows]
+def _smallest(keys: Floats, classes: "pd.Series[Any] | None", size: int) -> tuple[Positions, int]:
+    """Return the rows of the smallest keys, first some of every class, and the number of these."""
+    needed = np.zeros(len(keys), dtype=bool)
+    if classes is not None:
+        ranks = import_pandas().Series(keys, classes.index).groupby(classes.astype(str)).rank()
+        needed = np.asarray(ranks <= LEAST)
+    n_needed = int(needed.sum())
+    order = np.lexsort((keys, ~needed))
+    return np.sort(order[: max(size, n_needed)]), n_needed

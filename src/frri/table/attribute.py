@@ -89,13 +89,7 @@ class Attribute:
 
     @property
     def typical_code(self) -> float:
-        """Encoded typical value, NaN if there is none.
-
-        Examples
-        --------
-        >>> Attribute("colour", categories=("blue", "red"), typical="red").typical_code
-        1.0
-        """
+        """Encoded typical value, NaN if there is none."""
         if self.typical is None:
             return np.nan
         if self.categories is not None:
@@ -104,13 +98,7 @@ class Attribute:
 
     @property
     def is_flag(self) -> bool:
-        """Whether the range is 0 to 1, so that true, yes, false and no can be written for values.
-
-        Examples
-        --------
-        >>> Attribute("smoker", 0, 1).is_flag, Attribute("age", 18, 90).is_flag
-        (True, False)
-        """
+        """Whether the range is 0 to 1, so that true, yes, false and no are values, too."""
         return self.kind == "numeric" and self.low == 0.0 and self.high == 1.0
 
     @property
@@ -136,13 +124,7 @@ class Attribute:
 
 
 def number_text(value: float, width: float) -> str:
-    """Return a number to three more places than its range has, without trailing zeros.
-
-    Examples
-    --------
-    >>> number_text(187.0, 92), number_text(0.123456789, 1), number_text(1e9 + 0.25, 2)
-    ('187', '0.123', '1000000000.25')
-    """
+    """Return a number to three more places than its range has, without trailing zeros."""
     decimals = DIGITS - floor(log10(width))
     if decimals > 12 or abs(value) >= 1e15:
         return f"{value:.6g}"

@@ -32,13 +32,6 @@ def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
     """Raise a ValueError for the first value of a table that is not a finite, moderate number.
 
     Other errors of the table (its shape, its type) are left to the caller.
-
-    Examples
-    --------
-    >>> check_numbers([[1.0, 2.0], [3.0, float("inf")]])
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 1 holds inf (infinity) in row 2; replace it by a finite number or ...
     """
     table = plain_table(table)
     names = column_names(table)
@@ -69,15 +62,7 @@ def _columns(table: Any) -> Iterable[Any]:
 
 
 def check_complete(matrix: Floats, attributes: Sequence[Attribute]) -> None:
-    """Raise a ValueError for missing values of an encoded table.
-
-    Examples
-    --------
-    >>> check_complete(np.array([[np.nan], [1.0]]), [Attribute("age")])
-    Traceback (most recent call last):
-        ...
-    ValueError: Missing values (NaN) in column 'age' (1 of 2 rows): fill them in or drop ...
-    """
+    """Raise a ValueError for missing values of an encoded table."""
     names = [repr(attribute.name) for attribute in attributes]
     _refuse_missing(dict(zip(names, np.isnan(matrix).T, strict=True)))
 
@@ -115,17 +100,7 @@ def all_moderate(array: NDArray[Any]) -> bool:
 
 
 def check_resolution(attributes: Sequence[Attribute]) -> None:
-    """Raise a ValueError for the first attribute whose range is too small for its distance from 0.
-
-    Examples
-    --------
-    >>> check_resolution([Attribute("a", 0, 1e-9), Attribute("b", 1e9, 1e9 + 1000)])
-    >>> check_resolution([Attribute("time", 1.7e18, 1.7e18 + 1024)])
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 'time' spans only 1024 at values around 1.7e+18, too little for bounds in
-    floating point: count its values from the smallest one, or drop it.
-    """
+    """Raise a ValueError for an attribute whose range is too small for its distance from 0."""
     for attribute in attributes:
         width = attribute.high - attribute.low
         step = np.spacing(max(abs(attribute.low), abs(attribute.high)))
@@ -198,14 +173,7 @@ def check_categories(name: str, values: NDArray[np.object_]) -> None:
 
 
 def find_mistake(known: Flags, fitting: Flags) -> int | None:
-    """Return the first known value that does not fit, if more than half of them do.
-
-    Examples
-    --------
-    >>> find_mistake(np.array([True, True, False]), np.array([False, True, True]))
-    >>> find_mistake(np.array([True, True, True]), np.array([False, True, True]))
-    0
-    """
+    """Return the first known value that does not fit, if more than half of them do."""
     strange = np.flatnonzero(known & ~fitting)
     n_known = np.count_nonzero(known)
     return int(strange[0]) if 0 < len(strange) < n_known / 2 else None

@@ -24,11 +24,6 @@ def plain_table(table: Any) -> Any:
     """Convert Arrow tables and lazy frames to data frames, masked or sparse arrays to full ones.
 
     Anything else stays as it is.
-
-    Examples
-    --------
-    >>> plain_table(np.ma.array([[1, 2]], mask=[[False, True]]))
-    array([[ 1., nan]])
     """
     if isinstance(table, np.ma.MaskedArray):
         values, mask = np.array(table.data), np.ma.getmaskarray(table)
@@ -55,15 +50,7 @@ def column_names(table: Any) -> list[str] | None:
 
 
 def find_columns(table: Any, wanted: Sequence[str]) -> dict[str, Any]:
-    """Return columns of a data frame by name, or raise a ValueError.
-
-    Examples
-    --------
-    >>> find_columns(read_records({"age": [31]}), ["agee"])
-    Traceback (most recent call last):
-        ...
-    ValueError: The table has no column 'agee'; it has age. Rename or add it.
-    """
+    """Return columns of a data frame by name, or raise a ValueError."""
     names = column_names(table) or []
     places = {name: place for place, name in enumerate(names)}
     absent = [name for name in wanted if name not in places]
@@ -97,13 +84,6 @@ def read_records(table: Any) -> Any:
     """Convert a dictionary (one sample, or columns) or a list of them; return others unchanged.
 
     A key that some of the samples lack is missing there.
-
-    Examples
-    --------
-    >>> read_records([{"age": 31, "job": "nurse"}, {"age": 28}])["job"]
-    ['nurse', None]
-    >>> read_records({"age": 31})["age"], read_records({"age": [31, 28]})["age"]
-    ([31], [31, 28])
     """
     if isinstance(table, Mapping):
         columns = {str(name): values for name, values in table.items()}
@@ -126,15 +106,7 @@ def read_records(table: Any) -> Any:
 
 
 def check_no_records(table: Any) -> None:
-    """Raise a TypeError for dictionaries instead of a table to learn from.
-
-    Examples
-    --------
-    >>> check_no_records([{"age": 31}])
-    Traceback (most recent call last):
-        ...
-    TypeError: A table to learn from is a data frame or an array, not dictionaries: ...
-    """
+    """Raise a TypeError for dictionaries instead of a table to learn from."""
     first = table[0] if isinstance(table, list | tuple) and table else table
     # One type of sparse matrix is a dict.
     if isinstance(first, Mapping) and not hasattr(first, "tocsr"):
@@ -152,11 +124,6 @@ def kind_of(column: Any) -> str:
 
     Numbers are numeric and dates dates; ordered categories (pandas, Arrow; `Enum` in polars) are
     ordinal; other categories, booleans and strings are nominal.
-
-    Examples
-    --------
-    >>> kind_of(np.array(["2024-05-17"], dtype="datetime64[D]")), kind_of([1]), kind_of([True])
-    ('date', 'numeric', 'nominal')
     """
     if ordered_categories(column) is not None:
         return "ordinal"
@@ -175,12 +142,6 @@ def ordered_categories(column: Any) -> tuple[str, ...] | None:
 
     Ordered are the categories of pandas that are declared so, and the fixed ones of polars
     (`Enum`), which are compared by their position.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> ordered_categories(pd.Series(pd.Categorical(["b"], categories=["b", "a"], ordered=True)))
-    ('b', 'a')
     """
     dtype = getattr(column, "dtype", None)
     if getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum":
@@ -237,11 +198,6 @@ def to_numbers(column: Any, label: str) -> Floats:
         If a string is not a number.
     TypeError
         If a value is neither a number nor a string.
-
-    Examples
-    --------
-    >>> to_numbers(np.array(["1.5", None], dtype=object), "Column 'age'")
-    array([1.5, nan])
     """
     array = np.asarray(column)
     if array.dtype.kind in "fiub":
@@ -256,13 +212,7 @@ def to_numbers(column: Any, label: str) -> Floats:
 
 
 def days_since_1970(values: Any) -> Floats:
-    """Convert dates (numpy, datetime or ISO strings) to days, NaN where missing.
-
-    Examples
-    --------
-    >>> days_since_1970(np.array(["1970-01-02", "1970-01-01T12"], dtype="datetime64[s]"))
-    array([1. , 0.5])
-    """
+    """Convert dates (numpy, datetime or ISO strings) to days, NaN where missing."""
     array = plain_column(values)
     if array.dtype.kind == "f" and np.isnan(array).all():
         return array.astype(np.float64)
@@ -284,24 +234,12 @@ def days_since_1970(values: Any) -> Floats:
 
 
 def is_number_type(kind: type) -> bool:
-    """Return whether values of a type are numbers; booleans are none.
-
-    Examples
-    --------
-    >>> is_number_type(float), is_number_type(bool), is_number_type(str)
-    (True, False, False)
-    """
+    """Return whether values of a type are numbers; booleans are none."""
     return issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT, pandas' NA or numpy's mask.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
+    """Return whether a value is None, NaN, NaT, pandas' NA or numpy's mask."""
     if value is None or value is np.ma.masked:
         return True
     try:
@@ -313,17 +251,7 @@ def is_missing(value: Any) -> bool:
 
 
 def to_number(value: Any, label: str, row: int) -> float:
-    """Convert a value to a float, NaN if it is missing; raise a ValueError if that is impossible.
-
-    Examples
-    --------
-    >>> to_number("1.5", "Column 'age'", 0), to_number(None, "Column 'age'", 1)
-    (1.5, nan)
-    >>> to_number(10**400, "Column 'age'", 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 'age' holds 1e+400 in row 3; replace it by a finite number or drop the row.
-    """
+    """Convert a value to a float, NaN if it is missing, or raise a ValueError."""
     try:
         return np.nan if is_missing(value) else float(value)
     except OverflowError:

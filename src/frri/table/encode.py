@@ -87,13 +87,7 @@ class EncodedTable:
 
 
 def describe_columns(matrix: Floats, names: Iterable[str]) -> tuple[Attribute, ...]:
-    """Return numeric attributes with the ranges of a matrix; missing values (NaN) are ignored.
-
-    Examples
-    --------
-    >>> describe_columns(np.array([[1.0, 5.0], [3.0, 4.0]]), ["a", "b"])[0]
-    Attribute(name='a', low=1.0, high=3.0, categories=None, kind='numeric', typical=None)
-    """
+    """Return numeric attributes with the ranges of a matrix; missing values (NaN) are ignored."""
     return tuple(
         Attribute(str(name), *_range(column)) for name, column in zip(names, matrix.T, strict=True)
     )
@@ -103,16 +97,6 @@ def encode_frame(frame: Any) -> EncodedTable:
     """Describe and encode the columns of a data frame to learn from.
 
     The kind of an attribute is that of the type of its column: see `frri.table.columns.kind_of`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = encode_frame(pd.DataFrame({"a": [1, 3], "b": ["red", None]}))
-    >>> [attribute.kind for attribute in table.attributes]
-    ['numeric', 'nominal']
-    >>> table.matrix
-    array([[ 1.,  0.],
-           [ 3., nan]])
     """
     frame = plain_table(frame)
     columns = find_columns(frame, column_names(frame) or [])
@@ -153,16 +137,7 @@ def _range(column: Floats) -> tuple[float, float]:
 
 
 def summarize_table(table: EncodedTable) -> str:
-    """Summarize the kinds of columns and the missing values; name columns that are not numeric.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"age": [31, None], "sex": ["f", "m"], "ok": [True, True]})
-    >>> print(summarize_table(encode_frame(frame)))
-    2 rows, 3 columns: 1 numeric, 2 nominal; 1 missing value
-      nominal: sex (2 values), ok (1 value)
-    """
+    """Summarize the kinds of columns and the missing values; name columns that are not numeric."""
 
     def number(count: int, noun: str) -> str:
         return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
@@ -261,13 +236,6 @@ def encode_columns(
     """Encode columns in the order of the attributes; one that is None has missing values only.
 
     The number of rows is that of the first column unless it is given.
-
-    Examples
-    --------
-    >>> attributes = [Attribute("a"), Attribute("b", categories=("red",))]
-    >>> encode_columns([[1, 2], ["red", None]], attributes)
-    array([[ 1.,  0.],
-           [ 2., nan]])
     """
     matrix = np.empty((len(columns[0]) if n_rows is None else n_rows, len(attributes)))
     for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
@@ -314,14 +282,6 @@ def check_order(
     used : collection of str, optional
         Names of the attributes that are read, whose values count as missing then, with a warning.
         By default they are refused.
-
-    Examples
-    --------
-    >>> size = Attribute("size", categories=("S", "M"), kind="ordinal")
-    >>> check_order({"size": ["M", "XL"]}, [size], np.array([[1.0], [np.nan]]))
-    Traceback (most recent call last):
-        ...
-    ValueError: Column 'size' holds 'XL' in row 2 (1 of 2 rows), which has no place among S, M; ...
     """
     for j, attribute in enumerate(attributes):
         unread = isinstance(table, EncodedTable) or (
@@ -362,13 +322,7 @@ _WHOLE = re.compile(r"(-?[1-9][0-9]*|0)(\.0)?")
 
 
 def flags_as_numbers(values: NDArray[Any]) -> NDArray[Any]:
-    """Replace words for true and false in a column by 1 and 0.
-
-    Examples
-    --------
-    >>> flags_as_numbers(np.array(["Yes", "0", "no", None], dtype=object))
-    array([1.0, '0', 0.0, None], dtype=object)
-    """
+    """Replace words for true and false in a column by 1 and 0."""
     if values.dtype.kind not in "OU":
         return values
     numbers = [FLAGS.get(v.strip().lower(), v) if isinstance(v, str) else v for v in values]
@@ -433,13 +387,7 @@ def category_texts(categories: Sequence[str]) -> dict[str, str]:
 
 
 def folding(categories: Sequence[str]) -> Callable[[str], str]:
-    """Return the function that is applied to texts before look-up: booleans have many spellings.
-
-    Examples
-    --------
-    >>> folding(["no", "yes"])("YES"), folding(["True", "maybe"])("TRUE")
-    ('yes', 'TRUE')
-    """
+    """Return the function that is applied to texts before look-up: booleans have many spellings."""
     return str.lower if len(_booleans(categories)) == len(categories) else str
 
 

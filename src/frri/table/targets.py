@@ -28,15 +28,7 @@ class ManyClassesWarning(UserWarning):
 
 
 def check_labels(y: Any) -> None:
-    """Raise a ValueError for classes that are missing, or dates.
-
-    Examples
-    --------
-    >>> check_labels(np.array(["yes", None], dtype=object))
-    Traceback (most recent call last):
-        ...
-    ValueError: The target has no value (NaN) in row 2 (1 of 2 rows); drop these rows.
-    """
+    """Raise a ValueError for classes that are missing, or dates."""
     labels = np.asarray(y) if y is not None else np.empty(0)
     if labels.dtype.kind in "mM":
         raise ValueError(
@@ -52,15 +44,7 @@ def check_labels(y: Any) -> None:
 
 
 def check_quantities(y: NDArray[Any], target: str) -> Floats:
-    """Return the target as finite numbers, or raise a ValueError for the first value that is none.
-
-    Examples
-    --------
-    >>> check_quantities(np.array(["1.5", "many"], dtype=object), "price")
-    Traceback (most recent call last):
-        ...
-    ValueError: The target 'price' holds 'many' in row 2, which is not a number; correct the row ...
-    """
+    """Return the target as finite numbers, or raise a ValueError for the first other value."""
     if y.dtype.kind in "biuf":
         numbers = y.astype(np.float64)
     else:
@@ -83,15 +67,7 @@ def check_quantities(y: NDArray[Any], target: str) -> Floats:
 
 
 def check_classes(y: NDArray[Any]) -> None:
-    """Raise a ValueError for quantities instead of classes.
-
-    Examples
-    --------
-    >>> check_classes(np.array([1.5, 2.0]))
-    Traceback (most recent call last):
-        ...
-    ValueError: The target holds quantities such as 1.5: Unknown label type 'continuous'. ...
-    """
+    """Raise a ValueError for quantities instead of classes."""
     if y.dtype.kind == "f" and len(y) and not np.all(y == np.floor(y)):
         example = y[np.flatnonzero(y != np.floor(y))[0]]
         raise ValueError(
@@ -101,13 +77,7 @@ def check_classes(y: NDArray[Any]) -> None:
 
 
 def looks_like_number(y: NDArray[Any]) -> bool:
-    """Return whether a target is a quantity, or so many distinct integers that it may be one.
-
-    Examples
-    --------
-    >>> [looks_like_number(y) for y in (np.arange(10), np.arange(80), np.array([0.5]))]
-    [False, True, True]
-    """
+    """Return whether a target is a quantity, or so many distinct integers that it may be one."""
     if y.dtype.kind not in "iuf":
         return False
     return bool((y != np.floor(y)).any()) or len(np.unique(y)) > MOST_NUMBERED_CLASSES
@@ -126,15 +96,7 @@ def warn_about_numbers(y: NDArray[Any], target: str, stacklevel: int) -> None:
 
 
 def check_not_number(y: NDArray[Any], target: str) -> None:
-    """Raise a ValueError for a target that looks like a number to predict.
-
-    Examples
-    --------
-    >>> check_not_number(np.arange(80), "age")
-    Traceback (most recent call last):
-        ...
-    ValueError: The target 'age' looks like a number to predict (80 different numbers, ...
-    """
+    """Raise a ValueError for a target that looks like a number to predict."""
     if looks_like_number(y):
         raise ValueError(
             f"The target {target!r} looks like a number to predict ({len(np.unique(y))} different "
@@ -197,13 +159,7 @@ def bin_edges(classes: Sequence[str]) -> list[float] | None:
 
 
 def bin_of(value: float, edges: Sequence[float]) -> str:
-    """Return the class of a number, by the result of `bin_edges`.
-
-    Examples
-    --------
-    >>> bin_of(3, [3.0, 5.0]), bin_of(-1, [3.0, 5.0])
-    ('3 to under 5', 'under 3')
-    """
+    """Return the class of a number, by the result of `bin_edges`."""
     return _bin_names(edges)[bisect_right(edges, value)]
 
 
