@@ -95,14 +95,8 @@ def short_repr(value: Any) -> str:
 def import_optional(module: str, what: str, extra: str) -> Any:
     """Import an optional module, or raise an ImportError that names its purpose and its remedy.
 
-    Parameters
-    ----------
-    module : str
-        Full name of the module.
-    what : str
-        Feature that needs it, as the beginning of a sentence.
-    extra : str
-        Extra of this package that installs it.
+    Messages begin with `what`, the feature that needs it, and end with the extra of this package
+    that installs it.
     """
     try:
         return import_module(module)

@@ -224,13 +224,13 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
     Examples
     --------
     >>> read_json(b'{"a": 1, "b": "x"}\n{"a": 2}\n', "x.jsonl", ReadOptions())
-       a     b
-    0  1     x
-    1  2  None
+       a    b
+    0  1    x
+    1  2  NaN
     >>> read_json(b'{"a": {"0": 1, "1": 2}, "b": {"1": "x"}}', "x.json", ReadOptions())
-       a     b
-    0  1  None
-    1  2     x
+       a    b
+    0  1  NaN
+    1  2    x
     """
     text = decode(content, name)
     try:
@@ -240,32 +240,24 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
             parsed = [json.loads(line) for line in text.splitlines() if line.strip()]
         except (ValueError, RecursionError):
             raise ValueError(f"{name} is not JSON.") from None
-    rows = _json_rows(parsed, name)
-    keys = dict.fromkeys(key for row in rows for key in row)
-    columns = {key: [row.get(key) for row in rows] for key in keys}
-    for key, values in columns.items():
+    if isinstance(parsed, dict):
+        by_column = any(all(isinstance(v, kind) for v in parsed.values()) for kind in (list, dict))
+        parsed = parsed if by_column else [parsed]
+    elif not isinstance(parsed, list) or not all(isinstance(row, dict) for row in parsed):
+        raise ValueError(f"{name} is neither a list of objects nor an object of lists.")
+    try:
+        frame = import_pandas().DataFrame(parsed)
+    except ValueError:
+        raise ValueError(f"{name}: the columns are of different lengths.") from None
+    if frame.empty:
+        raise ValueError(f"{name} has no rows.")
+    for key, values in frame.items():
         if any(isinstance(value, list | dict) for value in values):
             raise ValueError(
                 f"{name}: column {key!r} holds lists or objects; "
                 "turn them into numbers or texts, or leave the column out."
             )
-    if not columns:
-        raise ValueError(f"{name} has no rows.")
-    return infer_columns(import_pandas().DataFrame(columns), options)
-
-
-def _json_rows(content: Any, name: str) -> list[dict[str, Any]]:
-    if isinstance(content, dict) and all(isinstance(value, list) for value in content.values()):
-        if len({len(values) for values in content.values()}) > 1:
-            raise ValueError(f"{name}: the columns are of different lengths.")
-        return [dict(zip(content, row, strict=True)) for row in zip(*content.values(), strict=True)]
-    if isinstance(content, dict) and all(isinstance(value, dict) for value in content.values()):
-        index = dict.fromkeys(key for column in content.values() for key in column)
-        return [{key: column.get(i) for key, column in content.items()} for i in index]
-    rows = [content] if isinstance(content, dict) else content
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"{name} is neither a list of objects nor an object of lists.")
-    return rows
+    return infer_columns(frame.reset_index(drop=True), options)
 
 
 # ------------------------------------------------------------------ Parquet and Arrow

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import strftime, strptime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,15 +39,8 @@ class ReadOptions(NamedTuple):
 
     Attributes
     ----------
-    strings : mapping
-        Columns that hold strings even if they look like numbers or dates, and their known values,
-        which are never taken for missing.
-    na_values : collection of str
-        Further marks of missing values.
-    date_format : str, optional
-        Format of dates, such as ``%m/%d/%Y``, in columns that it fits.
-    classes : str, optional
-        A column whose different strings stay different: ``1`` and ``01`` are no numbers there.
+    strings, na_values, date_format, classes
+        See `frri.readers.read_table`.
     decimal_commas : bool
         If True, a comma in a number is a decimal mark.
     """
@@ -69,27 +62,19 @@ def infer_columns(frame: "pd.DataFrame", options: ReadOptions) -> "pd.DataFrame"
     """Infer the types of the columns of strings, except of those declared as strings."""
     if all(dtype.kind != "O" for dtype in frame.dtypes):
         return frame
-
-    def infer(name: str, values: "pd.Series[Any]") -> "pd.Series[Any]":
-        if values.dtype.kind != "O":
-            return values
-        if name in options.strings:
-            return clean_column(values, options.strings[name], options.na_values)
-        return infer_column(values, options)
-
     # One new table: assigning thousands of columns to an old one takes far longer.
-    return import_pandas().DataFrame({name: infer(name, values) for name, values in frame.items()})
+    return import_pandas().DataFrame({name: _infer(c, options) for name, c in frame.items()})
 
 
-def clean_column(
-    column: "pd.Series[Any]", known: Collection[str], na_values: Collection[str] = ()
-) -> "pd.Series[Any]":
-    """Apply `clean_text` to the strings of a column."""
-    texts = [value for value in column.unique() if isinstance(value, str)]
-    changes = {text: clean_text(text, known, na_values) for text in texts}
-    if all(old == new for old, new in changes.items()):
+def _infer(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[Any]":
+    if column.dtype.kind != "O":
         return column
-    return column.astype(object).map(lambda value: changes.get(value, value)).astype(object)
+    known = options.strings[str(column.name)] if column.name in options.strings else ()
+    texts = [value for value in column.unique() if isinstance(value, str)]
+    changes = {text: clean_text(text, known, options.na_values) for text in texts}
+    if any(old != new for old, new in changes.items()):
+        column = column.astype(object).map(lambda value: changes.get(value, value)).astype(object)
+    return column if column.name in options.strings else infer_column(column, options)
 
 
 def clean_text(
@@ -110,7 +95,7 @@ def clean_text(
 
 
 def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[Any]":
-    """Convert a column of dates to dates, one of numbers to numbers; strip any other strings.
+    """Convert a column of dates to dates, one of numbers to numbers; any other strings stay.
 
     Classes stay strings where numbers would merge some of them. A few percentages or amounts of
     money are names of classes, too; many are a target of a regression.
@@ -127,7 +112,6 @@ def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[A
     >>> [infer_column(pd.Series(y, name="y"), options).tolist() for y in labels]
     [['1', '01'], [1.0, 2.0], ['10%', '20%'], [True, True]]
     """
-    column = clean_column(column, (), options.na_values)
     known = column.dropna()
     if known.empty:
         return column.astype(float)
@@ -154,11 +138,15 @@ def _parse(
     column: "pd.Series[Any]", texts: list[str], options: ReadOptions
 ) -> "tuple[pd.Series[Any], str]":
     """Convert dates, numbers, percentages and the like; return a note about what was guessed."""
-    if all(_ISO_DATE.fullmatch(text) for text in texts):
-        return _parse_iso_dates(column), ""
+    to_datetime = import_pandas().to_datetime
+    if all(map(_ISO_DATE.fullmatch, texts)):
+        try:  # times in a time zone become UTC
+            return to_datetime(column, format="ISO8601", utc=True).dt.tz_localize(None), ""
+        except ValueError:  # a day that does not exist
+            return column, ""
     formats = find_date_formats(texts, options.date_format)
     if len(formats) == 1:
-        return import_pandas().to_datetime(column, format=formats[0]), ""
+        return to_datetime(column, format=formats[0]), ""
     if formats:
         return column, (
             f"dates such as {texts[0]!r}, of which day and month cannot be told apart: they stay "
@@ -170,7 +158,7 @@ def _parse(
 def _parse_quantities(
     column: "pd.Series[Any]", texts: list[str], decimal_commas: bool
 ) -> "tuple[pd.Series[Any], str]":
-    if decimal_commas and all(_DECIMAL_COMMA.fullmatch(text) for text in texts):
+    if decimal_commas and all(map(_DECIMAL_COMMA.fullmatch, texts)):
         return parse_numbers(column.str.replace(",", ".")), ""
     if not _NUMBER_LIKE.search(texts[0]):
         return column, ""
@@ -227,36 +215,24 @@ _TIME_OF_DAY = re.compile(
 
 
 def parse_quantities(
-    texts: Iterable[str], *, decimal_commas: bool = False
+    texts: list[str], *, decimal_commas: bool = False
 ) -> tuple[str, dict[str, float]] | None:
-    """Parse strings that are all percentages, money, numbers with thousands or times of day.
+    """Parse distinct strings that are all percentages, money, long numbers or times of day.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Distinct values of a column.
-    decimal_commas : bool
-        Whether a comma that may be both is a decimal mark rather than a mark of thousands.
-
-    Returns
-    -------
-    (str, dict) or None
-        What they are called, and their numbers; None if they are nothing of the kind.
+    Returns what they are called, and their numbers. With `decimal_commas`, a comma that may be both
+    is a decimal mark rather than a mark of thousands.
 
     Examples
     --------
     >>> parse_quantities(["45%", "7.5 %"])
     ('percentages', {'45%': 45.0, '7.5 %': 7.5})
-    >>> parse_quantities(["$1,200", "-$3"])
-    ('money', {'$1,200': 1200.0, '-$3': -3.0})
     >>> parse_quantities(["1.200,50 EUR", "3 EUR"])
     ('money', {'1.200,50 EUR': 1200.5, '3 EUR': 3.0})
     >>> parse_quantities(["8:30", "2:15 pm"])
     ('times of day, as hours', {'8:30': 8.5, '2:15 pm': 14.25})
     >>> parse_quantities(["1,5", "2"])
     """
-    values = list(texts)
-    return _parse_times(values) or _parse_amounts(values, decimal_commas=decimal_commas)
+    return _parse_times(texts) or _parse_amounts(texts, decimal_commas)
 
 
 def _parse_times(values: list[str]) -> tuple[str, dict[str, float]] | None:
@@ -272,9 +248,7 @@ def _parse_times(values: list[str]) -> tuple[str, dict[str, float]] | None:
     return "times of day, as hours", hours
 
 
-def _parse_amounts(
-    values: list[str], *, decimal_commas: bool
-) -> tuple[str, dict[str, float]] | None:
+def _parse_amounts(values: list[str], decimal_commas: bool) -> tuple[str, dict[str, float]] | None:
     digits, units = {}, set()
     for value in values:
         found = _AMOUNT.fullmatch(value)
@@ -307,22 +281,20 @@ _DATE_LIKE = re.compile(
 )
 
 
-def find_date_formats(texts: Iterable[str], asked: str | None = None) -> list[str]:
+def find_date_formats(texts: list[str], asked: str | None = None) -> list[str]:
     """Return the formats that fit all values: several if day and month cannot be told apart.
 
     The one that is asked for comes before all others.
     """
-    pd = import_pandas()
-    values = pd.Series(list(texts), dtype=object)
+    to_datetime = import_pandas().to_datetime
 
     def fits(candidate: str) -> bool:
-        return bool(pd.to_datetime(values, format=candidate, errors="coerce").notna().all())
+        return bool(to_datetime(texts, format=candidate, errors="coerce").notna().all())
 
     if asked and fits(asked):
         return [asked]
-    if not all(_DATE_LIKE.fullmatch(value) for value in values):
-        return []
-    return [candidate for candidate in _DATE_FORMATS if fits(candidate)]
+    like_dates = all(map(_DATE_LIKE.fullmatch, texts))
+    return [candidate for candidate in _DATE_FORMATS if like_dates and fits(candidate)]
 
 
 def check_date_format(date_format: str) -> None:
@@ -337,15 +309,6 @@ def check_date_format(date_format: str) -> None:
             "--date-format is written like %d.%m.%Y, with %d, %m and %Y for day, month and year; "
             f"got {date_format!r}."
         )
-
-
-def _parse_iso_dates(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Parse ISO dates; times in a time zone become UTC, days that do not exist stay strings."""
-    try:
-        moments = import_pandas().to_datetime(column, format="ISO8601", utc=True)
-    except ValueError:
-        return column
-    return moments.dt.tz_localize(None)
 
 
 # ------------------------------------------------------------------ declared types
