@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive
 import naive_bagging
 from frri import ConditionType, FRRIBaggingClassifier, FRRIClassifier, RuleSet
-from frri.learners.frri import bagging, rule_pool
+from frri.learners.frri import bagging
 from frri.learners.frri.bagging import draw_bags, draw_features, rules_of_bag
 from thorough import often
 
@@ -44,7 +44,7 @@ def plain_rules(model):
     kinds = [[ConditionType(int(kind)).name for kind in types] for types in pool.types]
     return [
         (kinds[r], pool.points[r], pool.radii[r], pool.classes[r], pool.bags[r])
-        for r in range(len(pool))
+        for r in range(len(pool.radii))
     ]
 
 
@@ -162,7 +162,7 @@ def test_every_pooled_rule_is_one_of_its_bag(case):
 def test_blocks_and_threads_change_nothing(monkeypatch):
     X, y = load_wine(return_X_y=True)
     model = FRRIBaggingClassifier(n_estimators=4, random_state=3, n_jobs=1).fit(X, y)
-    monkeypatch.setattr(rule_pool, "MOST_PAIRS", 1)
+    monkeypatch.setattr(bagging, "MOST_PAIRS", 1)
     other = FRRIBaggingClassifier(n_estimators=4, random_state=3, n_jobs=2).fit(X, y)
     assert other.ruleset_ == model.ruleset_
     assert other.oob_score_ == model.oob_score_
@@ -305,7 +305,7 @@ def test_gaps_and_categories_and_a_file(tmp_path):
             n_estimators=4, random_state=0, missing=missing, conditions={"x": "at least"}
         )
         with pytest.warns(
-            UserWarning, match="covered by no rule of any bag: rows .* more or larger bags"
+            UserWarning, match="covered by no rule of any bag .more or larger bags .*: rows"
         ):
             model.fit(X, y)
         model.ruleset_.save(tmp_path / "rules.json")

@@ -166,7 +166,7 @@ def solve(matrix: Floats, right: Floats) -> Floats:
     matrix : ndarray of shape (n, n)
     right : ndarray of shape (n,) or (n, m)
     """
-    columns = right.reshape(len(matrix), -1)
+    columns = right[:, None] if right.ndim == 1 else right
     found = _eliminated(matrix, columns)
     if len(matrix) > _BLOCK:
         # Products of blocks have 40 bits: the rest of the equations is solved as well.

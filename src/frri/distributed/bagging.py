@@ -155,12 +155,12 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
                 "tell classes apart: shuffle the rows, or take fewer bags."
             )
 
-    def _learn(self, table: Any, start: float | None = None, check_batches: Any = ()) -> None:
+    def _learn(self, table: Any) -> None:
         if self._cluster is None:
-            super()._learn(table, start, check_batches)
+            super()._learn(table)
             return
-        learn, start = super()._learn, self._began
-        self._cluster.attempt(lambda: learn(table, start, check_batches))
+        learn = super()._learn
+        self._cluster.attempt(lambda: learn(table))
         if self._parts is not None:
             self.selected_ = self._rows[self.selected_]
             rules = (replace(rule, source=int(self._rows[rule.source])) for rule in self.ruleset_)
@@ -183,10 +183,10 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
         made: list[Any] = cluster.gather(cluster.map("bags", _made, [work] * len(sent), sent))
         return made
 
-    def _nearest_in_batches(self, pool: Any, table: Any, check_batches: Any) -> tuple[Any, int]:
+    def _nearest_in_batches(self, pool: Any, table: Any) -> tuple[Any, int]:
         parts = self._parts
         if parts is None or self._cluster is None:
-            return super()._nearest_in_batches(pool, table, check_batches)
+            return super()._nearest_in_batches(pool, table)
         # Workers need the columns of the table, not its rows.
         empty = replace(table, values=table.values[:0], classes=table.classes[:0], weights=None)
         known = self._cluster.send((pool, empty, self.missing))

@@ -67,14 +67,14 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
 
     traffic_: Bunch | None
 
-    def _learn(self, table: Any, start: float | None = None) -> None:
+    def _learn(self, table: Any) -> None:
         self.traffic_ = None
         if self._cluster is None or len(table.values) <= induction.DIVIDED_FROM:
-            super()._learn(table, start)
+            super()._learn(table)
             return
         import_optional("numba", "Learning on a cluster", "dask")
-        learn, start = super()._learn, self._began
-        self._cluster.attempt(lambda: learn(table, start))
+        learn = super()._learn
+        self._cluster.attempt(lambda: learn(table))
 
     def _induce(
         self, values: ArrayLike, classes: ArrayLike, order: ArrayLike, **declared: Any

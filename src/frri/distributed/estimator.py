@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +25,6 @@ class DaskEstimator:
     # The same estimator without a cluster.
     _local: ClassVar[type[Any]]
     _cluster: Cluster | None = None  # while it learns
-    _began: float  # when `fit` was called
 
     classes_: Any
 
@@ -60,7 +58,6 @@ class DaskEstimator:
 
     @contextmanager
     def _on_cluster(self) -> Iterator[Cluster]:
-        self._began = perf_counter()
         with connect(self.client) as cluster, cluster.ignoring_interrupts():
             self._cluster = cluster
             try:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from frri._util import import_optional, short_repr
-from frri.learners.frri.bagging import draw_bags
-from frri.learners.frri.rule_pool import nearest_in_batches
+from frri.learners.frri.bagging import draw_bags, nearest_in_batches
 from frri.learners.training_table import named_labels
 from frri.rules.rule import label_array
 from frri.rules.rule_statistics import statistics_from_counts
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from frri._util import Floats, Ints, Positions
     from frri.distributed.cluster import Cluster
     from frri.learners.frri import FRRIBaggingClassifier
-    from frri.learners.frri.rule_pool import RulePool
+    from frri.learners.frri.bagging import RulePool
     from frri.learners.training_table import TrainingTable
     from frri.rules import RuleSet
 

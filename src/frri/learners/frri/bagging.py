@@ -2,52 +2,51 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from frri._reproducible import exp
-from frri._util import join_names
-from frri.cover import DEFAULT_WORK_LIMIT, minimum_cover
-from frri.induction import induce
+from frri._util import map_threads
+from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix, minimum_cover
+from frri.cover.matrix import packed
+from frri.induction import TOLERANCE, induce
+from frri.induction.numpy_backend import distances
 from frri.learners.base import RuleClassifier
 from frri.learners.box_rules import box_rule, scaled_values
 from frri.learners.calibration import MIN_SAMPLES, equal_rows, least_loss, mixed
-from frri.learners.frri.attribute_order import NAMED_ORDERS, class_orders, initial_types
 from frri.learners.frri.pipeline import (
+    NAMED_ORDERS,
+    Candidates,
     FRRILearner,
     class_candidates,
+    class_orders,
     induce_rules,
-    warn_if_many,
-    warn_if_one_class,
+    initial_types,
 )
-from frri.learners.frri.rule_pool import (
-    Nearest,
-    RulePool,
-    Samples,
-    nearest_in_batches,
-    nearest_of_other_classes,
-    out_of_bag_votes,
-)
-from frri.learners.frri.selection import Limits
 from frri.learners.validation import check_choice, check_count, check_part, random_seeds
 from frri.rules.measures import balanced_accuracy
-from frri.table.checks import check_resolution
+from frri.rules.rule import label_array
+from frri.table import to_matrix
+from frri.table.checks import check_complete, check_resolution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from frri._util import Flags, Floats, Ints, Positions, Types
+    from frri._util import Flags, Floats, Ints, Positions, Types, Words
+    from frri.learners.calibration import Calibration
+    from frri.learners.frri.selection import Limits
     from frri.learners.training_table import TrainingTable
     from frri.rules import Label
 
 FORMS = ("pooled", "ensemble")
+
+# Pairs of rule and sample that are computed together, and samples at most: they stay in the cache.
+MOST_PAIRS, MOST_SAMPLES = 1 << 17, 8192
 
 
 class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
@@ -145,6 +144,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     [0, 0, 0]
     """
 
+    _warns_of_many_rules = True
+    _check_batches: Any = ()
+
     bags_: Ints
     selected_: Ints
     oob_score_: float
@@ -209,24 +211,19 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         -------
         self
         """
-        start = perf_counter()
-        self._check_parameters()
-        table = self._training_table(X, y, sample_weight)
-        check_resolution(table.attributes)
-        warn_if_one_class(table)
         if check_batches is not None and self.form == "ensemble":
             raise ValueError(
                 "check_batches narrow pooled rules, but an ensemble keeps its rules: set "
                 'form="pooled".'
             )
-        self._learn(table, start, check_batches or ())
-        self._warn_about_results(table)
-        return self._calibrate(table, self._oob_calibration)
+        self._check_batches = check_batches or ()
+        try:
+            return super().fit(X, y, sample_weight)
+        finally:
+            del self._check_batches
 
-    def _learn(
-        self, table: TrainingTable, start: float | None = None, check_batches: Any = ()
-    ) -> None:
-        start = perf_counter() if start is None else start
+    def _learn(self, table: TrainingTable) -> None:
+        check_resolution(table.attributes)
         values, rigid = scaled_values(table)
         samples = Samples(values, table.classes, rigid)
         seeds = self._seeds()
@@ -235,12 +232,13 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             pool = self._pool(table, bags, seeds)
         nearest = None
         if self.form == "pooled":
-            with self._step(f"{len(pool)} rules against {len(values)} objects"):
+            with self._step(f"{len(pool.radii)} rules against {len(values)} objects"):
                 nearest = nearest_of_other_classes(pool, samples, self.n_jobs)
-                least, n_checked = self._nearest_in_batches(pool, table, check_batches)
+                least, n_checked = self._nearest_in_batches(pool, table)
             narrow = pool.narrow(np.minimum(nearest.least, least))
-            selected = self._select_pooled(samples, pool, narrow, n_checked, start)
+            selected = self._select_pooled(samples, pool, narrow, n_checked)
             self._package_pool(table, narrow.take(selected))
+            self._warn_about_results(table)
         else:
             for name in ("selection_", "uncovered_"):  # of an earlier fit
                 self.__dict__.pop(name, None)
@@ -273,7 +271,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             )
             for bag, seed in enumerate(seeds)
         )
-        return RulePool.concatenate(self._map_bags(work, tasks))
+        return RulePool(*map(np.concatenate, zip(*self._map_bags(work, tasks), strict=True)))
 
     def _map_bags(
         self, work: Callable[..., RulePool], tasks: Iterable[tuple[Any, ...]]
@@ -284,22 +282,20 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         )
         return found
 
-    def _nearest_in_batches(
-        self, pool: RulePool, table: TrainingTable, check_batches: Any
-    ) -> tuple[Floats, int]:
-        return nearest_in_batches(pool, table, check_batches, self.missing, self.n_jobs)
+    def _nearest_in_batches(self, pool: RulePool, table: TrainingTable) -> tuple[Floats, int]:
+        return nearest_in_batches(pool, table, self._check_batches, self.missing, self.n_jobs)
 
     def _select_pooled(
-        self, samples: Samples, pool: RulePool, narrow: RulePool, n_checked: int, start: float
+        self, samples: Samples, pool: RulePool, narrow: RulePool, n_checked: int
     ) -> Ints:
         """Return the fewest narrowed rules that cover what any of them covers, in their order."""
         found = narrow.candidates(samples, self.n_jobs)
         sizes = found.covers.sizes()
+        n_pooled = len(pool.radii)
         selected, covers = self._select(
             found,
-            start,
-            claim=f"{self._limits().claim} of {len(pool)} rules of {self.n_estimators} bags",
-            n_pooled=len(pool),
+            claim=f"{self._limits().claim} of {n_pooled} rules of {self.n_estimators} bags",
+            n_pooled=n_pooled,
             n_narrowed=int(((narrow.radii < pool.radii) & (sizes > 0)).sum()),
             n_dropped=int((sizes == 0).sum()),
             n_further=n_checked,
@@ -356,19 +352,12 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
                 fractions, decided, classes, class_sizes, weights, surprise
             )
 
-    def _warn_about_results(self, table: TrainingTable) -> None:
-        if self.form != "pooled":
-            return
-        warn_if_many("FRRI on bags", self.selection_.n_rules, len(table.classes))
-        if len(self.uncovered_) and self._limits() == Limits():
-            warnings.warn(
-                f"{len(self.uncovered_)} of {len(table.classes)} objects are covered by no rule of "
-                f"any bag: rows {join_names(map(str, self.uncovered_ + 1), 10)}; more or larger "
-                "bags leave fewer.",
-                UserWarning,
-                stacklevel=3,
-            )
-        self._warn_if_unproved()
+    def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
+        """Calibrate the probabilities by out-of-bag votes, if there are enough."""
+        return super()._calibrate(table, known or self._oob_calibration)
+
+    def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
+        return "are covered by no rule of any bag (more or larger bags leave fewer)"
 
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
         """Return a copy that stops at the first cover: a proof does not change probabilities."""
@@ -497,3 +486,200 @@ def rules_of_bag(
         sources=rows[chosen].astype(np.int64),
         bags=np.full(len(chosen), bag, dtype=np.int64),
     )
+
+
+# --- Rules of all bags
+
+
+class Samples(NamedTuple):
+    """Scaled samples: values, classes, and nominal features (None without any)."""
+
+    values: Floats
+    classes: Positions
+    rigid: Flags | None
+
+    def take(self, start: int, end: int) -> Samples:
+        """Return the samples from `start` to `end`."""
+        return Samples(self.values[start:end], self.classes[start:end], self.rigid)
+
+
+class RulePool(NamedTuple):
+    """Boxes around samples, from any number of bags.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_rules, n_features)
+        Scaled values of the sample of each rule.
+    types : ndarray of int8, shape (n_rules, n_features)
+        Codes of `ConditionType`.
+    radii : ndarray of shape (n_rules,)
+        Confidence of each rule: half the width of its box.
+    classes : ndarray of int, shape (n_rules,)
+    sources, bags : ndarray of int, shape (n_rules,)
+        Row of the sample, and the bag, that each rule comes from.
+    """
+
+    points: Floats
+    types: Types
+    radii: Floats
+    classes: Positions
+    sources: Ints
+    bags: Ints
+
+    def take(self, rules: Ints) -> RulePool:
+        """Return some of the rules."""
+        arrays: list[Any] = [array[rules] for array in self]
+        return RulePool(*arrays)
+
+    def narrow(self, least: Floats) -> RulePool:
+        """Return the same rules, with radii that do not exceed some distances."""
+        return self._replace(radii=np.minimum(self.radii, least))
+
+    def distances(self, samples: Samples) -> Floats:
+        """Return rules x samples: by how much the worst condition fails."""
+        return distances(self.points, self.types, samples.values.T, samples.rigid)
+
+    def candidates(self, samples: Samples, n_jobs: int | None = None) -> Candidates:
+        """Return the rules with the samples that they cover: those nearer than their radius."""
+        limits = (self.radii - TOLERANCE)[:, None]
+
+        def covered(start: int, end: int) -> Words:
+            return packed(self.distances(samples.take(start, end)) < limits)
+
+        n = len(samples.classes)
+        words = np.concatenate(map_threads(covered, _blocks(self, n), n_jobs), axis=1)
+        return Candidates(
+            self.sources,
+            self.types,
+            self.radii,
+            CoverMatrix.from_words(words, n),
+            np.arange(n)[None],
+            self.classes,
+            np.bincount(samples.classes),
+            {},
+        )
+
+
+class Nearest(NamedTuple):
+    """Nearest samples of another class: distance and row of the first, distance of the second."""
+
+    least: Floats
+    row: Ints
+    second: Floats
+
+    def without(self, rows: Ints) -> Floats:
+        """Return rules x rows: the distance to the nearest one that is not this row."""
+        return np.where(self.row[:, None] == rows, self.second[:, None], self.least[:, None])
+
+
+def nearest_of_other_classes(
+    pool: RulePool, samples: Samples, n_jobs: int | None = None
+) -> Nearest:
+    """Return the two nearest samples of other classes of every rule, infinitely far without any."""
+
+    def two(start: int, end: int) -> Nearest:
+        part = samples.take(start, end)
+        distance = pool.distances(part)
+        distance[pool.classes[:, None] == part.classes] = np.inf
+        rules, row = np.arange(len(pool.radii)), distance.argmin(axis=1)
+        least = distance[rules, row]
+        distance[rules, row] = np.inf
+        return Nearest(least, start + row, distance.min(axis=1))
+
+    least, second = np.full(len(pool.radii), np.inf), np.full(len(pool.radii), np.inf)
+    row = np.full(len(pool.radii), -1, dtype=np.int64)
+    for found in map_threads(two, _blocks(pool, len(samples.classes)), n_jobs):
+        nearer = found.least < least
+        second = np.minimum(np.where(nearer, least, found.least), np.minimum(second, found.second))
+        row = np.where(nearer, found.row, row)
+        least = np.where(nearer, found.least, least)
+    return Nearest(least, row, second)
+
+
+def nearest_in_batches(
+    pool: RulePool,
+    table: TrainingTable,
+    batches: Iterable[tuple[Any, Any]],
+    missing: str,
+    n_jobs: int | None = None,
+) -> tuple[Floats, int]:
+    """Return the distance of every rule to other classes in some batches, and their sample count.
+
+    Parameters
+    ----------
+    pool : RulePool
+    table : TrainingTable
+        Origin of the rules: its features, ranges and classes hold for the batches.
+    batches : iterable of (table, labels)
+    missing : {"typical", "similar", "error"}
+    n_jobs : int, optional
+    """
+    least, count = np.full(len(pool.radii), np.inf), 0
+    labels = label_array(table.labels)
+    ordered = np.array([attribute.kind == "ordinal" for attribute in table.attributes])
+    imputed = np.array([attribute.typical_code for attribute in table.attributes])
+    for X, y in batches:
+        matrix = to_matrix(X, table.attributes)
+        if missing == "error":
+            check_complete(matrix, table.attributes)
+        # As rules read values: an unseen ordered category is missing.
+        matrix = np.where(ordered & (matrix < 0.0), np.nan, matrix)
+        if missing == "typical":
+            matrix = np.where(np.isnan(matrix), imputed, matrix)
+        place = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
+        # A class that the table does not have differs from that of every rule.
+        classes = np.where(labels[place] == np.asarray(y), place, -1)
+        values, rigid = scaled_values(replace(table, values=matrix))
+        found = nearest_of_other_classes(pool, Samples(values, classes, rigid), n_jobs)
+        least, count = np.minimum(least, found.least), count + len(classes)
+    return least, count
+
+
+def out_of_bag_votes(
+    pool: RulePool,
+    samples: Samples,
+    unseen: Flags,
+    nearest: Nearest | None,
+    n_jobs: int | None = None,
+) -> tuple[Floats, Floats]:
+    """Return class scores by the rules whose bags do not contain a sample.
+
+    Parameters
+    ----------
+    pool, samples
+    unseen : ndarray of bool, shape (n_bags, n_samples)
+    nearest : Nearest, optional
+        If given, the best rule of a class counts, narrowed by all samples but the one that it
+        predicts; otherwise the degrees of all rules of a class are added.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    scores, uncut : ndarrays of shape (n_samples, n_classes)
+        Score of each class; and the largest radius less distance of its rules, -inf without a rule.
+    """
+    n, n_classes = len(samples.classes), int(samples.classes.max()) + 1
+    scores, uncut = np.zeros((n, n_classes)), np.full((n, n_classes), -np.inf)
+    of_class = [np.flatnonzero(pool.classes == c) for c in range(n_classes)]
+
+    def fill(start: int, end: int) -> None:
+        radii = pool.radii[:, None]
+        if nearest is not None:
+            radii = np.minimum(radii, nearest.without(np.arange(start, end)))
+        counts = radii - pool.distances(samples.take(start, end))
+        counts[~unseen[pool.bags, start:end]] = -np.inf
+        for c, own in enumerate(of_class):
+            if len(own):
+                uncut[start:end, c] = counts[own].max(axis=0)
+                positive = np.maximum(counts[own], 0.0)
+                together = positive.sum(axis=0) if nearest is None else positive.max(axis=0)
+                scores[start:end, c] = together
+
+    map_threads(fill, _blocks(pool, n), n_jobs)
+    return scores, uncut
+
+
+def _blocks(pool: RulePool, n_samples: int) -> list[tuple[int, int]]:
+    """Return ranges of samples that begin at whole words of 64."""
+    size = min(max(MOST_PAIRS // max(len(pool.radii), 1), 64), MOST_SAMPLES) // 64 * 64
+    return [(start, min(start + size, n_samples)) for start in range(0, n_samples, size)]

@@ -1,6 +1,5 @@
 """FRRI classifier: every sample becomes a rule, rules are shortened, the fewest are selected."""
 
-import warnings
 from collections.abc import Collection
 from itertools import pairwise
 from time import perf_counter
@@ -14,26 +13,22 @@ from sklearn.utils.validation import check_is_fitted
 from frri import induction
 from frri._util import Floats, Ints, Positions, Types
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
-from frri.induction import ConditionType
+from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleClassifier
 from frri.learners.box_rules import box_rule, scaled_values
-from frri.learners.frri.attribute_order import class_orders, initial_types
 from frri.learners.frri.pipeline import (
     Candidates,
     FRRILearner,
-    all_minimal_candidates,
     class_candidates,
+    class_orders,
     induce_rules,
-    join_rows,
-    warn_if_many,
-    warn_if_one_class,
+    initial_types,
 )
 from frri.learners.frri.selection import LEAST_BYTES, QUICK_BYTES, memory_bytes, plan_cover_bytes
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, check_count, check_share
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts
-from frri.table.checks import check_resolution
 
 
 class FRRIClassifier(FRRILearner, RuleClassifier):
@@ -181,6 +176,8 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     IF colour = blue THEN class = yes   [confidence 1.00, covers 2 of 4, precision 1.00]
     """
 
+    _warns_of_many_rules = True
+
     confidence_: Floats
     selected_: Ints
 
@@ -227,31 +224,6 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         self.verbose = verbose
         self.effort = effort
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Induce rules from a table and its class labels.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels of any type; the name of a series becomes the name of the target.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights in probabilities and in the statistics of rules. The rules are the same with any
-            weights above 0; a sample of weight 0 is left out.
-
-        Returns
-        -------
-        self
-        """
-        start = perf_counter()
-        self._check_parameters()
-        table = self._training_table(X, y, sample_weight)
-        check_resolution(table.attributes)
-        warn_if_one_class(table)
-        self._learn(table, start)
-        self._warn_about_results(table)
-        return self._calibrate(table)
-
     def _candidates(self, table: TrainingTable) -> Candidates:
         values, nominal = scaled_values(table)
         initial = initial_types(self.conditions or {}, table.attributes)
@@ -261,10 +233,24 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         self.confidence_, self._types = found.confidence, found.types
         if self.candidates == "shortened":
             return class_candidates(found, table.classes)
-        every, self._n_incomplete = all_minimal_candidates(
-            found, values, table.classes, self.max_candidates, **declared
+        start = perf_counter()
+        more = minimal_rules.all_minimal(
+            values,
+            table.classes,
+            found.confidence,
+            found.types,
+            limit=self.max_candidates,
+            **declared,
         )
-        return every
+        self._n_incomplete = len(more.incomplete)
+        return class_candidates(found, table.classes)._replace(
+            anchors=more.anchors,
+            types=more.types,
+            confidence=found.confidence[more.anchors],
+            covers=more.covers,
+            groups=table.classes[more.anchors],
+            seconds=found.seconds | {"all minimal rules": perf_counter() - start},
+        )
 
     def _package(
         self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix
@@ -353,32 +339,22 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         return self._made(table, rules, **self._reading())
 
     def _warn_about_results(self, table: TrainingTable) -> None:
-        """Warn about too many rules, uncoverable samples and limits that were reached."""
-        values, selection, uncoverable = table.values, self.selection_, self._uncoverable
-        warn_if_many("FRRI", selection.n_rules, len(values))
-        if len(uncoverable):
-            reason = "the same or nearly the same values"
-            reason += ", missing ones left aside" if np.isnan(values).any() else ""
-            reason += ", as far as conditions on them are allowed" if self.conditions else ""
-            empty = "".join(
-                f" Row {row + 1} is empty and so like all others: drop it."
-                for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]
+        super()._warn_about_results(table)
+        if self.selection_.get("n_incomplete"):
+            self._warn(
+                f"{self.selection_.n_incomplete} of {len(table.values)} objects have more than "
+                f"{self.max_candidates} minimal rules, of which only so many were looked at; "
+                "a larger max_candidates may need fewer rules."
             )
-            warnings.warn(
-                f"{len(uncoverable)} of {len(values)} objects are covered by no rule, because an "
-                f"object of another class has {reason}: rows {join_rows(uncoverable)}.{empty}",
-                UserWarning,
-                stacklevel=3,
-            )
-        if selection.get("n_incomplete"):
-            warnings.warn(
-                f"{selection.n_incomplete} of {len(values)} objects have more than "
-                f"{selection.max_candidates} minimal rules, of which only so many were looked at; "
-                "a larger max_candidates may need fewer rules.",
-                UserWarning,
-                stacklevel=3,
-            )
-        self._warn_if_unproved()
+
+    def _reason_uncovered(self, table: TrainingTable) -> str:
+        reason = "the same or nearly the same values"
+        reason += ", missing ones left aside" if np.isnan(table.values).any() else ""
+        reason += ", as far as conditions on them are allowed" if self.conditions else ""
+        empty = np.flatnonzero(np.isnan(table.values).all(axis=1))
+        if len(empty):
+            reason += f" (row {empty[0] + 1} is empty and so like all others: drop it)"
+        return f"are covered by no rule, because an object of another class has {reason}"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -1,20 +1,21 @@
 """FRRI for ordinal classification: rules "at least this class" and "at most this class"."""
 
-import warnings
+from collections.abc import Iterator
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from frri._util import Ints
+from frri import induction
+from frri._util import Flags, Ints, Types
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
+from frri.induction import ConditionType
 from frri.learners.base import OrderedRuleClassifier
 from frri.learners.box_rules import box_rule, scaled_values
-from frri.learners.frri.attribute_order import attribute_orders
-from frri.learners.frri.pipeline import Candidates, FRRILearner, join_rows, union_candidates
+from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import directions, monotone_claim
-from frri.table.checks import check_resolution
 
 
 class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
@@ -114,7 +115,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     Proved: no answer falls as rooms rises or noise falls, all else being equal.
     """
 
-    _shares_of = "union"
+    _fractions_of = "union"
 
     selected_: Ints
 
@@ -149,34 +150,58 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Induce rules from a table and its ordered classes.
+    def _candidates(self, table: TrainingTable) -> Candidates:
+        """Return the rule of every sample on its side of every class but the lowest.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels of any type; the name of a series becomes the name of the target.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights in the statistics of rules. The rules are the same with any weights above 0; a
-            sample of weight 0 is left out.
-
-        Returns
-        -------
-        self
+        Union 2k is "at most class k", union 2k + 1 is "at least class k + 1". Samples of one class
+        that are equal in everything count once, so that repeating a row and giving it a weight are
+        the same.
         """
         start = perf_counter()
-        self._check_parameters()
-        table = self._training_table(X, y, sample_weight)
-        check_resolution(table.attributes)
-        self._learn(table, start)
-        self._warn_about_results(table)
-        return self
-
-    def _candidates(self, table: TrainingTable) -> Candidates:
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
         declared = directions(self.monotonic_cst, table.attributes)
-        return union_candidates(table, *scaled_values(table), order, declared, self.n_jobs)
+        values, rigid = scaled_values(table)
+        # Sorted by values, so that no tie is decided by the order of the rows.
+        rows = np.column_stack([np.nan_to_num(values, nan=-1.0), table.classes])
+        _, first, copy_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        distinct, classes = values[first], table.classes[first]
+        order = order[first] if order.ndim == 2 else order
+        n_classes = len(table.labels)
+        anchors, groups = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        types, confidence = [np.zeros((0, values.shape[1]), np.int8)], [np.zeros(0)]
+        covers: list[CoverMatrix] = []
+        positions = np.zeros((n_classes - 1, len(first)), dtype=np.int64)
+        n_bits = 0
+        for k in range(n_classes - 1):
+            upper = classes > k
+            for own, initial in _sides(upper, declared):
+                found = induction.induce(
+                    distinct,
+                    upper.astype(np.intp),
+                    order,
+                    initial=initial,
+                    rigid=rigid,
+                    n_jobs=self.n_jobs,
+                )
+                side = np.flatnonzero(own)
+                positions[k, side] = n_bits + found.positions[side]
+                n_bits += -(-found.covers.n_objects // 64) * 64
+                anchors.append(first[side])
+                groups.append(2 * k + upper[side])
+                types.append(found.types[side])
+                confidence.append(found.confidence[side])
+                covers.append(found.covers.take(side))
+        below = np.cumsum(np.bincount(classes, minlength=n_classes))[:-1]
+        return Candidates(
+            np.concatenate(anchors),
+            np.concatenate(types),
+            np.concatenate(confidence),
+            CoverMatrix.beside(covers),
+            positions[:, copy_of.ravel()],
+            np.concatenate(groups),
+            np.column_stack([below, len(classes) - below]).ravel(),
+            {"candidates": perf_counter() - start},
+        )
 
     def _package(
         self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix
@@ -218,21 +243,25 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     def _name(self) -> str:
         return "FRRI"
 
-    def _warn_about_results(self, table: TrainingTable) -> None:
-        if len(table.labels) == 1:
-            warnings.warn(
-                f"All objects have the class {table.labels[0]!r}: no rule is needed to say it.",
-                UserWarning,
-                stacklevel=3,
-            )
-        if len(self._uncoverable):
-            worse = " or better" if self.selection_.monotone else ""
-            warnings.warn(
-                f"{len(self._uncoverable)} of {len(table.values)} objects contradict others: one "
-                f"of a lower class has the same or nearly the same{worse} values, or one of a "
-                f"higher class the same{' or worse' if worse else ''}, so that no rule tells them "
-                f"apart: rows {join_rows(self._uncoverable)}.",
-                UserWarning,
-                stacklevel=3,
-            )
-        self._warn_if_unproved()
+    def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
+        better, worse = (" or better", " or worse") if self.selection_.monotone else ("", "")
+        return (
+            f"contradict others: one of a lower class has the same or nearly the same{better} "
+            f"values, or one of a higher class the same{worse}, so that no rule tells them apart"
+        )
+
+
+def _sides(upper: Flags, directions: NDArray[np.int8]) -> Iterator[tuple[Flags, Types | None]]:
+    """Yield samples whose rules are found together, and the initial type of each feature.
+
+    Upward, a gain starts from "at least" and a cost from "at most", downward the other way round.
+    Without either, both sides are one question.
+    """
+    if not directions.any():
+        yield np.ones(len(upper), dtype=np.bool_), None
+        return
+    gain, cost = ConditionType.AT_LEAST, ConditionType.AT_MOST
+    for own, rise, fall in ((upper, gain, cost), (~upper, cost, gain)):
+        initial = np.full(len(directions), ConditionType.SIMILAR, dtype=np.int8)
+        initial[directions > 0], initial[directions < 0] = rise, fall
+        yield own, initial

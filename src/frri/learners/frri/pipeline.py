@@ -1,45 +1,51 @@
 """The steps of FRRI that all its estimators share: candidate rules, selection, certificate.
 
 Every sample becomes a candidate rule that keeps away from samples with another decision. Estimators
-differ in the decision: classes (`class_candidates`), numbers that agree by degrees
-(`number_candidates`), or the side of every class in an order (`union_candidates`).
+differ in the decision: classes, numbers that agree by degrees, or the side of every class in an
+order.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from math import inf
-from numbers import Real
+from math import fsum, inf, log
+from numbers import Integral, Real
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util import short_repr
+from frri._util import did_you_mean, join_names, short_repr
 from frri.cover import Cover, CoverMatrix
 from frri.cover.memory_bounded import join_covers
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
 from frri.learners.box_rules import lengths_of
 from frri.learners.frri.selection import Limits, SearchLimits, describe_unproved
-from frri.learners.validation import LARGEST_AMOUNT, check_count, random_numbers
+from frri.learners.quickrules import PositiveRegion, greedy_reduct
+from frri.learners.validation import LARGEST_AMOUNT, check_choice, check_count, random_numbers
+from frri.table import EncodedTable
+from frri.table.checks import check_resolution
+from frri.table.impute import impute_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Sequence
 
     from frri._util import Flags, Floats, Ints, Positions, Types
     from frri.cover import PartialCover
     from frri.cover.memory_bounded import Preselection
     from frri.induction import CandidateRules
     from frri.learners.training_table import TrainingTable
+    from frri.table import Attribute
 
 # More steps than any search takes in a year.
 LARGEST_WORK_LIMIT = 10**18
+
+# More rules than this fraction of the samples, of that many at least, are too many.
+MANY_RULES, ENOUGH_SAMPLES = 1 / 3, 50
 
 
 class Candidates(NamedTuple):
@@ -96,7 +102,9 @@ class FRRILearner(RuleLearner):
 
     _missing_choices = ("typical", "similar", "error")
     # Set that fractions in limits refer to.
-    _shares_of = "class"
+    _fractions_of = "class"
+    # Whether other estimators need fewer rules, if there are many.
+    _warns_of_many_rules = False
 
     # Parameters of all of them, but for the last two.
     work_limit: int
@@ -108,13 +116,40 @@ class FRRILearner(RuleLearner):
     selection_: Bunch
     uncovered_: Ints
 
-    def _learn(self, table: Any, start: float | None = None) -> None:
+    # When `fit` was called.
+    _began: float | None = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Induce rules from a table and its target.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Class labels of any type, or numbers for a regressor; the name of a series becomes the
+            name of the target.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights in probabilities, in the statistics of rules and in the consequents of a
+            regressor. The conditions of rules are the same with any weights above 0; a sample of
+            weight 0 is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._began = perf_counter()
+        super().fit(X, y, sample_weight)
+        return self
+
+    def _learn(self, table: Any) -> None:
         """Find candidates, select the fewest and package them as rules."""
-        start = perf_counter() if start is None else start
+        check_resolution(table.attributes)
+        self._began = self._began or perf_counter()
         with self._step("candidate rules"):
             found = self._candidates(table)
-        selected, covers = self._select(found, start)
+        selected, covers = self._select(found)
         self._package(table, found, selected, covers)
+        self._warn_about_results(table)
 
     def _candidates(self, table: Any) -> Candidates:
         """Return the candidate rules of a table."""
@@ -124,34 +159,30 @@ class FRRILearner(RuleLearner):
         """Set the fitted attributes from the selected candidates."""
         raise NotImplementedError
 
-    def _select(self, found: Candidates, start: float, **known: Any) -> tuple[Ints, CoverMatrix]:
+    def _reason_uncovered(self, table: Any) -> str:
+        """Return why no rule covers some samples."""
+        raise NotImplementedError
+
+    def _select(self, found: Candidates, **known: Any) -> tuple[Ints, CoverMatrix]:
         """Return the selected candidates and what they cover; set the certificate."""
         limits = self._limits()
         left = None
         if self.time_limit is not None:
-            left = max(0.0, self.time_limit - (perf_counter() - start))
+            left = max(0.0, self.time_limit - (perf_counter() - (self._began or 0.0)))
+        search = SearchLimits(self._work_limit(), left, self.optimality_gap)
         covers = limits.allow(found)
         with self._step("the fewest of them"):
-            grouped = self._costs(found, covers), found.groups, found.sizes
-            cover = self._search(
-                limits,
-                covers,
-                *grouped,
-                SearchLimits(self._work_limit(), left, self.optimality_gap),
-            )
+            costs = self._costs(found, covers)
+            cover = self._search(limits, covers, costs, found.groups, found.sizes, search)
             if found.preselected is not None and isinstance(cover, Cover):
                 cover = join_covers(found.preselected, cover, found.lengths)
-        certificate = limits.certificate(cover, int(found.sizes.sum()))
-        self.selection_ = Bunch(
-            **certificate
-            | {
-                "claim": limits.claim,
-                "n_rules": len(cover.selected),
-                "n_conditions": int(found.lengths[cover.selected].sum()),
-                "seconds": found.seconds | {"selection": cover.seconds},
-            }
-            | known
-        )
+        size = {
+            "claim": limits.claim,
+            "n_rules": len(cover.selected),
+            "n_conditions": int(found.lengths[cover.selected].sum()),
+            "seconds": found.seconds | {"selection": cover.seconds},
+        }
+        self.selection_ = Bunch(**limits.certificate(cover, int(found.sizes.sum())) | size | known)
         covered = found.covers_of(cover.selected)
         self.uncovered_ = np.flatnonzero(~found.is_covered(covered))
         # If limits leave nothing out, the uncovered samples are those that no candidate covers.
@@ -164,21 +195,13 @@ class FRRILearner(RuleLearner):
         """Return the costs that decide between selections of equally many rules."""
         return found.lengths
 
-    def _search(
-        self,
-        limits: Limits,
-        covers: Any,
-        costs: Ints,
-        groups: Ints,
-        sizes: Ints,
-        search: SearchLimits,
-    ) -> Cover | PartialCover:
-        return limits.select(covers, costs, groups, sizes, search)
+    def _search(self, limits: Limits, covers: Any, *known: Any) -> Cover | PartialCover:
+        return limits.select(covers, *known)
 
     def _limits(self) -> Limits:
         """Return the limits among the parameters."""
         known = {name: getattr(self, name) for name in Limits._fields[:-1] if hasattr(self, name)}
-        return Limits(**known, of=self._shares_of)
+        return Limits(**known, of=self._fractions_of)
 
     def _work_limit(self) -> int:
         """Return the limit of work, under its name of 0.1 if that is used."""
@@ -190,7 +213,7 @@ class FRRILearner(RuleLearner):
         super()._check_parameters()
         if getattr(self, "effort", "deprecated") != "deprecated":
             message = "The parameter effort is now called work_limit and will be removed in 0.4."
-            warnings.warn(message, FutureWarning, stacklevel=3)
+            warnings.warn(message, FutureWarning, stacklevel=4)
             check_count("effort", self._work_limit(), most=LARGEST_WORK_LIMIT)
         check_search(self._work_limit(), self.time_limit)
         random_numbers(self.random_state)
@@ -209,12 +232,30 @@ class FRRILearner(RuleLearner):
         """Return the certificate for the model file, which does not depend on time."""
         return {key: value for key, value in self.selection_.items() if key != "seconds"}
 
-    def _warn_if_unproved(self) -> None:
+    def _warn_about_results(self, table: Any) -> None:
+        """Warn about a single class, uncoverable samples and limits that were reached."""
+        if len(getattr(table, "labels", ())) == 1:
+            self._warn(f"All objects have the class {table.labels[0]!r}: no rule is needed.")
+        if len(self._uncoverable):
+            rows = join_names((str(row + 1) for row in self._uncoverable), 10)
+            count = f"{len(self._uncoverable)} of {len(table.values)} objects"
+            self._warn(f"{count} {self._reason_uncovered(table)}: rows {rows}.")
+        n_rules = self.selection_.n_rules
+        if self._warns_of_many_rules and too_many_rules(n_rules, len(table.values)):
+            self._warn(
+                f"{self._name()} needs {n_rules} rules for {len(table.values)} objects, because "
+                "classes overlap; CompactFRRIClassifier, RIPPERClassifier or "
+                "AdditiveRulesClassifier needs fewer and may predict better.",
+                ManyRulesWarning,
+            )
         if self.selection_.status != "optimal" and self.selection_.stopped_by != "gap":
-            warnings.warn(describe_unproved(self.selection_), UserWarning, stacklevel=4)
+            self._warn(describe_unproved(self.selection_))
+
+    def _warn(self, message: str, category: type[Warning] = UserWarning) -> None:
+        warnings.warn(message, category, stacklevel=6)
 
 
-# --- Candidates of each kind of decision
+# --- Candidates
 
 
 def induce_rules(
@@ -259,132 +300,169 @@ def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
     )
 
 
-def all_minimal_candidates(
-    found: CandidateRules, values: Floats, classes: Positions, limit: int, **declared: Any
-) -> tuple[Candidates, int]:
-    """Return all minimal rules of every sample up to a limit, and how many samples have more."""
-    start = perf_counter()
-    more = minimal_rules.all_minimal(
-        values, classes, found.confidence, found.types, limit=limit, **declared
+# --- Orders of features
+
+# Values of `conditions`, and the type from which a feature then starts.
+RESTRICTIONS = {
+    "any": ConditionType.SIMILAR,
+    "at most": ConditionType.AT_MOST,
+    "at least": ConditionType.AT_LEAST,
+    "never": ConditionType.UNUSED,
+}
+
+
+def initial_types(conditions: Mapping[Any, Any], attributes: Sequence[Attribute]) -> Types | None:
+    """Return the initial type of each feature, None without conditions."""
+    if not conditions:
+        return None
+    positions = {attribute.name: j for j, attribute in enumerate(attributes)}
+    initial = np.full(len(attributes), ConditionType.SIMILAR, dtype=np.int8)
+    for key, restriction in conditions.items():
+        j = _position(key, positions)
+        place = f"conditions[{short_repr(key)}]"
+        if not isinstance(restriction, str) or restriction not in RESTRICTIONS:
+            raise ValueError(
+                f"{place} must be 'any', 'at most', 'at least' or 'never', "
+                f"got {short_repr(restriction)}."
+            )
+        if attributes[j].kind == "nominal" and restriction in {"at most", "at least"}:
+            raise ValueError(
+                f"{place} must be 'any' or 'never', got {restriction!r}: "
+                "the categories of this column have no order."
+            )
+        initial[j] = RESTRICTIONS[restriction]
+    return initial
+
+
+def _position(key: Any, positions: Mapping[str, int]) -> int:
+    """Return the column that a key of `conditions` names."""
+    if str(key) in positions:
+        return positions[str(key)]
+    if isinstance(key, Integral) and str(key).isdecimal() and int(key) < len(positions):
+        return int(key)
+    raise ValueError(
+        f"conditions names {short_repr(key)}, but the table has no such column; "
+        f"{did_you_mean(short_repr(key), positions)}"
     )
-    every = class_candidates(found, classes)._replace(
-        anchors=more.anchors,
-        types=more.types,
-        confidence=found.confidence[more.anchors],
-        covers=more.covers,
-        groups=classes[more.anchors],
-        seconds=found.seconds | {"all minimal rules": perf_counter() - start},
-    )
-    return every, len(more.incomplete)
 
 
-def number_candidates(found: CandidateRules, values: Floats) -> Candidates:
-    """Return different rules for numbers, in an order that does not depend on that of the samples.
+# Named orders: all estimators have the first two, classifiers the others.
+PLAIN_ORDERS = ("given", "random")
+NAMED_ORDERS = (*PLAIN_ORDERS, "mutual-information", "dependency", "discerning", "shortest")
 
-    Of rules with equal conditions and confidence the first one is kept.
-    """
-    centers = np.where(found.types != ConditionType.UNUSED, values, 0.0)
-    rules = np.column_stack([found.confidence, found.types, centers])
-    kept = np.unique(rules, axis=0, return_index=True)[1].astype(np.int64)
-    return Candidates(
-        kept,
-        found.types[kept],
-        found.confidence[kept],
-        found.covers.take(kept),
-        found.positions[None],
-        np.zeros(len(kept), dtype=np.int64),
-        np.array([len(values)]),
-        found.seconds,
-    )
+# Bins of equal size that numbers are cut into for their mutual information.
+N_BINS = 10
 
 
-def union_candidates(
+def attribute_orders(
+    order: Any, shape: tuple[int, ...], random_state: Any, names: Sequence[str] = PLAIN_ORDERS
+) -> Positions:
+    """Return the permutation, or one per sample, of a parameter."""
+    if not isinstance(order, str):
+        return _given_orders(order, shape)
+    check_choice("attribute_order", order, names, ", a permutation or one per object")
+    if order == "random":
+        shuffled: Positions = random_numbers(random_state).permutation(shape[1])
+        return shuffled
+    return np.arange(shape[1])
+
+
+def class_orders(
+    order: Any,
     table: TrainingTable,
     values: Floats,
-    rigid: Flags | None,
-    order: Positions,
-    directions: NDArray[np.int8],
-    n_jobs: int | None = None,
-) -> Candidates:
-    """Return the rule of every sample on its side of every class but the lowest.
+    initial: Types | None,
+    random_state: Any,
+) -> Positions | None:
+    """Return the order for classes, which may rank features; None for the shortest rules.
 
-    Union 2k is "at most class k", union 2k + 1 is "at least class k + 1". Samples of one class that
-    are equal in everything count once, so that repeating a row and giving it a weight are the same.
-
-    Parameters
-    ----------
-    table : TrainingTable
-        Classes from the lowest to the highest.
-    values, rigid : ndarray
-        Scaled values and nominal features.
-    order : ndarray of int
-        Order in which features are tried: see `frri.induction.shorten`.
-    directions : ndarray of int8, shape (n_features,)
-        1 for a gain, -1 for a cost, otherwise 0.
-    n_jobs : int, optional
+    The first feature is dropped first: the least informative about the classes.
     """
-    start = perf_counter()
-    # Sorted by values, so that no tie is decided by the order of the rows; -1 stands for missing.
-    rows = np.column_stack([np.where(np.isnan(values), -1.0, values), table.classes])
-    _, first, copy_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    distinct, classes = values[first], table.classes[first]
-    order = order[first] if order.ndim == 2 else order
-    n_classes = len(table.labels)
-    parts: list[Candidates] = []
-    positions = np.zeros((n_classes - 1, len(first)), dtype=np.int64)
-    n_bits = 0
-    for k in range(n_classes - 1):
-        upper = classes > k
-        for own, initial in _sides(upper, directions):
-            found = induction.induce(
-                distinct, upper.astype(np.intp), order, initial=initial, rigid=rigid, n_jobs=n_jobs
-            )
-            side = np.flatnonzero(own)
-            positions[k, side] = n_bits + found.positions[side]
-            n_bits += -(-found.covers.n_objects // 64) * 64
-            part = class_candidates(found, 2 * k + upper)
-            parts.append(
-                part._replace(
-                    anchors=first[side],
-                    types=found.types[side],
-                    confidence=found.confidence[side],
-                    covers=found.covers.take(side),
-                    groups=part.groups[side],
-                )
-            )
-    below = np.cumsum(np.bincount(classes, minlength=n_classes))[:-1]
-    return Candidates(
-        np.concatenate([np.zeros(0, dtype=np.int64), *(part.anchors for part in parts)]),
-        np.concatenate([np.zeros((0, values.shape[1]), np.int8), *(part.types for part in parts)]),
-        np.concatenate([np.zeros(0), *(part.confidence for part in parts)]),
-        CoverMatrix.beside([part.covers for part in parts]),
-        positions[:, copy_of.ravel()],
-        np.concatenate([np.zeros(0, dtype=np.int64), *(part.groups for part in parts)]),
-        np.column_stack([below, len(classes) - below]).ravel(),
-        {"candidates": perf_counter() - start},
+    if not isinstance(order, str) or order not in NAMED_ORDERS[len(PLAIN_ORDERS) :]:
+        return attribute_orders(order, values.shape, random_state, NAMED_ORDERS)
+    if order == "shortest":
+        return None
+    # Equal rows count once, so that a sample of weight 2 is the same as two samples.
+    rows = np.column_stack((np.nan_to_num(values, nan=-1.0), table.classes))
+    _, once, copy_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    distinct, classes = values[once], table.classes[once]
+    if order == "dependency":
+        return _by_dependency(EncodedTable(table.values[once], table.attributes), classes)
+    if order == "discerning":
+        confidence = induction.confidences(distinct, classes, initial=initial)
+        power = minimal_rules.discerning_power(distinct, classes, confidence, initial=initial)
+        return np.argsort(power[copy_of.reshape(-1)], axis=1, kind="stable")
+    information = [
+        mutual_information(column, classes, nominal=attribute.kind == "nominal")
+        for column, attribute in zip(distinct.T, table.attributes, strict=True)
+    ]
+    return np.argsort(information, kind="stable")
+
+
+def mutual_information(column: Floats, classes: Positions, *, nominal: bool = False) -> float:
+    """Return the mutual information of a feature and the classes, in nats.
+
+    Numbers are cut into ten bins by the number of smaller values, so that equal values stay
+    together; missing values are one more bin.
+
+    Examples
+    --------
+    >>> mutual_information(np.array([0.1, 0.2, 0.8, 0.9]), np.array([0, 0, 1, 1]))
+    0.6931...
+    >>> mutual_information(np.array([0.1, 0.2, 0.1, 0.2]), np.array([0, 0, 1, 1]))
+    0.0
+    """
+    known = ~np.isnan(column)
+    bins = np.full(len(column), -1, dtype=np.int64)
+    smaller = np.searchsorted(np.sort(column[known]), column[known])
+    bins[known] = column[known] if nominal else N_BINS * smaller // max(known.sum(), 1)
+    _, codes = np.unique(bins, return_inverse=True)
+    n_classes = int(classes.max()) + 1
+    counts = np.bincount(codes * n_classes + classes).tolist()
+    of_bin, of_class = np.bincount(codes).tolist(), np.bincount(classes).tolist()
+    n = len(column)
+    # Added exactly, so that the order of the bins does not matter.
+    return fsum(
+        k / n * log(k * n / (of_bin[i // n_classes] * of_class[i % n_classes]))
+        for i, k in enumerate(counts)
+        if k
     )
 
 
-def _sides(upper: Flags, directions: NDArray[np.int8]) -> Iterator[tuple[Flags, Types | None]]:
-    """Yield samples whose rules are found together, and the initial type of each feature.
+def _by_dependency(table: EncodedTable, classes: Positions) -> Positions:
+    """Order features: those that QuickReduct leaves out, then those it takes, the first last."""
+    matrix = np.nan_to_num(impute_missing(table).matrix)
+    region = PositiveRegion(matrix, classes, table.attributes, "minimum", "kleene_dienes")
+    reduct = greedy_reduct(region, "first")
+    rest = [a for a in range(len(table.attributes)) if a not in reduct]
+    return np.array([*rest, *reversed(reduct)], dtype=np.intp)
 
-    Upward, a gain starts from "at least" and a cost from "at most", downward the other way round.
-    Without either, both sides are one question.
-    """
-    if not directions.any():
-        yield np.ones(len(upper), dtype=np.bool_), None
-        return
-    gain, cost = ConditionType.AT_LEAST, ConditionType.AT_MOST
-    for own, rise, fall in ((upper, gain, cost), (~upper, cost, gain)):
-        initial = np.full(len(directions), ConditionType.SIMILAR, dtype=np.int8)
-        initial[directions > 0], initial[directions < 0] = rise, fall
-        yield own, initial
+
+def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
+    """Check a permutation, or one for each sample."""
+    n_samples, n_features = shape
+    try:
+        array = np.asarray(order)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
+    if array.shape not in {(n_features,), (n_samples, n_features)}:
+        raise ValueError(
+            f"attribute_order must have shape ({n_features},) or ({n_samples}, {n_features}), "
+            f"got {short_repr(array.shape)}."
+        )
+    rows = np.atleast_2d(array)
+    wrong = np.zeros(1, dtype=np.intp)
+    if array.dtype.kind in "iu":
+        wrong = np.flatnonzero((np.sort(rows, axis=1) != np.arange(n_features)).any(axis=1))
+    if len(wrong):
+        raise ValueError(
+            f"attribute_order must be a permutation of 0 to {n_features - 1}, "
+            f"got {short_repr(rows[wrong[0]].tolist())}."
+        )
+    return array.astype(np.intp)
 
 
 # --- Checks and messages
-
-# More rules than this fraction of the samples, of that many at least, are too many.
-MANY_RULES, ENOUGH_SAMPLES = 1 / 3, 50
 
 
 class ManyRulesWarning(UserWarning):
@@ -400,41 +478,6 @@ def too_many_rules(n_rules: int, n_samples: int) -> bool:
     (True, False)
     """
     return n_samples >= ENOUGH_SAMPLES and n_rules > MANY_RULES * n_samples
-
-
-def warn_if_one_class(table: TrainingTable) -> None:
-    """Warn about a table of a single class."""
-    if len(table.labels) == 1:
-        warnings.warn(
-            f"All objects have the class {table.labels[0]!r}: one rule without conditions says it "
-            "all.",
-            UserWarning,
-            stacklevel=3,
-        )
-
-
-def warn_if_many(name: str, n_rules: int, n_samples: int) -> None:
-    """Warn about too many rules."""
-    if too_many_rules(n_rules, n_samples):
-        warnings.warn(
-            f"{name} needs {n_rules} rules for {n_samples} objects, because classes overlap; "
-            "CompactFRRIClassifier, RIPPERClassifier or AdditiveRulesClassifier needs fewer and "
-            "may predict better.",
-            ManyRulesWarning,
-            stacklevel=4,
-        )
-
-
-def join_rows(rows: Iterable[int]) -> str:
-    """Return row numbers for readers, counted from 1, ten at most.
-
-    Examples
-    --------
-    >>> join_rows([0, 2]), join_rows(range(12))
-    ('1, 3', '1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...')
-    """
-    numbers = [str(row + 1) for row in rows]
-    return ", ".join([*numbers[:10], "..."] if len(numbers) > 10 else numbers)
 
 
 def check_search(work_limit: Any, time_limit: Any) -> None:

@@ -1,8 +1,7 @@
 """FRRI for regression: rules keep away from samples the more, the less their targets agree."""
 
-import warnings
 from numbers import Real
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,17 +9,20 @@ from frri import induction
 from frri._reproducible import product, snap, solve, total
 from frri._util import Floats, Ints, short_repr
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
-from frri.induction import Graded
+from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
 from frri.learners.box_rules import box_rule, scaled_values
-from frri.learners.frri.attribute_order import attribute_orders, initial_types
-from frri.learners.frri.pipeline import Candidates, FRRILearner, join_rows, number_candidates
+from frri.learners.frri.pipeline import (
+    Candidates,
+    FRRILearner,
+    attribute_orders,
+    initial_types,
+)
 from frri.learners.frri.selection import check_pairs
 from frri.learners.training_table import NumberTable
 from frri.learners.validation import check_choice, check_count
 from frri.rules import RuleSet
 from frri.rules.contributions import compute_mean_fractions
-from frri.table.checks import check_resolution
 
 # Penalty of a squared consequent, in standard deviations of the target.
 PENALTY = 1.0
@@ -159,28 +161,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Induce rules from a table and its target.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights in the standard deviation of the target and in the fit of consequents; a sample
-            of weight 0 is left out. Coverage does not depend on weights.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        self._fit_numbers(X, y, sample_weight)
-        self._warn_about_results()
-        return self
-
     def _learn_numbers(self, table: NumberTable) -> None:
-        check_resolution(table.attributes)
         check_pairs(len(table.values))
         self._learn(table)
 
@@ -194,7 +175,21 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
             values, decisions, order, initial=initial, rigid=nominal, n_jobs=self.n_jobs
         )
         self.confidence_ = found.confidence
-        return number_candidates(found, values)
+        # Of rules with equal conditions and confidence the first one is kept, in an order that does
+        # not depend on that of the samples.
+        centers = np.where(found.types != ConditionType.UNUSED, values, 0.0)
+        rules = np.column_stack([found.confidence, found.types, centers])
+        kept = np.unique(rules, axis=0, return_index=True)[1].astype(np.int64)
+        return Candidates(
+            kept,
+            found.types[kept],
+            found.confidence[kept],
+            found.covers.take(kept),
+            found.positions[None],
+            np.zeros(len(kept), dtype=np.int64),
+            np.array([len(values)]),
+            found.seconds,
+        )
 
     def _costs(self, found: Candidates, covers: CoverMatrix) -> Ints:  # noqa: ARG002
         """Return the number of samples left out: of the fewest rules, those that cover most."""
@@ -250,17 +245,12 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         if self.times_covered > 1 and self.max_rules is not None:
             raise ValueError("times_covered and max_rules contradict each other: give one of them.")
 
-    def _warn_about_results(self) -> None:
-        if len(self._uncoverable):
-            warnings.warn(
-                f"{len(self._uncoverable)} of {len(self.confidence_)} objects are covered by no "
-                "rule, because an object with the same or nearly the same values, as far as they "
-                f"are known and conditions on them allowed, has a number {self.tau:g} standard "
-                f"deviations away or more: rows {join_rows(self._uncoverable)}.",
-                UserWarning,
-                stacklevel=3,
-            )
-        self._warn_if_unproved()
+    def _reason_uncovered(self, table: NumberTable) -> str:  # noqa: ARG002
+        return (
+            "are covered by no rule, because an object with the same or nearly the same values, as "
+            "far as they are known and conditions on them allowed, has a number "
+            f"{self.tau:g} standard deviations away or more"
+        )
 
     def _name(self) -> str:
         return "FRRI for numbers"
