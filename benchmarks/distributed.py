@@ -11,7 +11,7 @@ from time import perf_counter
 from sklearn.datasets import make_classification
 
 import frri
-from frri.distributed import DaskFRRIClassifier, covers
+from frri.distributed import DaskFRRIClassifier, classifier
 
 ROWS, ATTRIBUTES, REPEATS = 100_000, 10, 2
 
@@ -54,7 +54,7 @@ def main():
     print(f"bytes: {dict(sent)}; per object {per_row}")
     print(
         f"largest worker {max(peaks.values()) / 2**20:.0f} MB at its peak; a selection is planned with "
-        f"{covers.COPIES} times the bytes of its covers"
+        f"{classifier.COPIES} times the bytes of its covers"
     )
 
 

@@ -18,16 +18,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 import frri.distributed
 from frri import induction
-from frri.cover import CoverMatrix, minimum_cover
 from frri.distributed import (
     DaskAdditiveRulesClassifier,
     DaskFRRIBaggingClassifier,
     DaskFRRIClassifier,
     bagging,
-    estimator,
 )
+from frri.distributed import classifier as classifier_module
 from frri.distributed import cluster as cluster_module
-from frri.distributed import covers as covers_module
 from frri.induction import bitmap_backend
 from frri.learners.additive import blocks as additive_blocks
 from frri.learners.frri import selection
@@ -51,7 +49,7 @@ def until_told(name):
     """A search that is not over before its end is told, but goes on as usual then."""
     while name not in cluster_module._ended:
         time.sleep(0.01)
-    covers_module.ended_with = cluster_module.ended_with
+    classifier_module.ended_with = cluster_module.ended_with
     return cluster_module.ended_with(name)
 
 
@@ -80,7 +78,7 @@ class Trouble(distributed.WorkerPlugin):
             os.kill(os.getpid(), signal.SIGKILL)
         elif what == "interrupt":
             if order.name == "selection":
-                covers_module.ended_with = until_told
+                classifier_module.ended_with = until_told
             os.kill(self.client, signal.SIGINT)
         else:
             time.sleep(0.5)
@@ -299,7 +297,7 @@ def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
     for module in (
         frri.FRRIClassifier.fit.__globals__,
         frri.FRRIClassifier._learn.__globals__,
-        estimator.__dict__,
+        cluster_module.__dict__,
     ):
         monkeypatch.setitem(module, "perf_counter", lambda: 0.0)  # whatever comes before takes none
     clf = DaskFRRIClassifier(client=client, time_limit=1e-6).fit(
@@ -309,16 +307,6 @@ def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
 
 
 # --- covers that no worker can hold
-
-
-def test_classes_are_searched_one_by_one_where_all_do_not_fit(client, table, here, monkeypatch):
-    whole = DaskFRRIClassifier(client=client, work_limit=500).fit(*table).traffic_.covers
-    monkeypatch.setattr(selection, "BESIDES", -(10**6))  # so little is never planned with
-    monkeypatch.setattr(
-        cluster_module.Cluster, "room", lambda _: covers_module.COPIES * (whole - 1)
-    )
-    monkeypatch.setattr(covers_module, "_whole", None)  # never asked for
-    assert_same(DaskFRRIClassifier(client=client, work_limit=500).fit(*table), here)
 
 
 @pytest.fixture
@@ -343,7 +331,7 @@ def test_broad_rules_come_first_as_on_one_machine(client):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_two_rounds_where_no_class_fits(client, monkeypatch):
+def test_broad_rules_come_first_where_workers_have_less_memory_than_allowed(client, monkeypatch):
     X, _ = made(200)
     y = np.where(X["a"] + X["c"] > 5, "over", "under")
     here = frri.FRRIClassifier(work_limit=200).fit(X, y)
@@ -360,20 +348,6 @@ def test_two_rounds_where_no_class_fits(client, monkeypatch):
     assert again.ruleset_ == there.ruleset_
     with pytest.raises(MemoryError, match="but there are only 0 MB free"):
         DaskFRRIClassifier(client=client).fit(X, y)
-
-
-def test_the_bound_of_two_rounds_is_one():
-    rng = np.random.default_rng(5)
-    for density in (0.05, 0.3, 0.9):
-        for _ in range(5):
-            table = rng.random((8, 70)) < density
-            covers = CoverMatrix.from_dense(table)
-            widest = covers_module._largest(covers)
-            sizes = table.sum(axis=1)
-            expected = [max([0, *sizes[table[:, j]]]) for j in range(70)]
-            np.testing.assert_array_equal(widest[:70], expected)
-            bound = sum(1 / w for w in expected if w)
-            assert bound <= len(minimum_cover(covers)) + 1e-9
 
 
 # --- tables of Dask

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.distributed.estimator import DaskEstimator
+from frri.distributed.cluster import DaskEstimator
 from frri.learners.additive.blocks import SampleBlocks
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 
@@ -52,13 +52,6 @@ class DaskAdditiveRulesClassifier(DaskEstimator, AdditiveRulesClassifier):
 
     _local = AdditiveRulesClassifier
 
-    def _learn(self, table: Any) -> None:
-        learn = super()._learn
-        if self._cluster is None:
-            learn(table)
-        else:
-            self._cluster.attempt(lambda: learn(table))
-
     def _blocks(self, columns: Any, **arrays: Any) -> SampleBlocks:
         blocks = super()._blocks(columns, **arrays)
         if self._cluster is None or len(blocks.blocks) == 1:
@@ -91,11 +84,10 @@ class RemoteBlocks(SampleBlocks):
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[Floats]:
         self.asked += 1
+        phase = f"{question}{self.asked}"
         tasks = [
-            self.cluster.submit(
-                f"{question}{self.asked}", k, _answers, part, question, arguments, at=at
-            )
-            for k, (at, part) in enumerate(self.homes)
+            self.cluster.submit(phase, _answers, part, question, arguments, at=at)
+            for at, part in self.homes
         ]
         return [answer for some in self.cluster.gather(tasks) for answer in some]
 

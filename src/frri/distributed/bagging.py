@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from frri.distributed.estimator import DaskEstimator
-from frri.distributed.partitions import (
-    CoverageCounts,
-    Partition,
-    Partitions,
+from frri._util import import_optional
+from frri.distributed.cluster import (
+    DaskEstimator,
+    check_alike,
     concatenate,
+    delayed_parts,
     is_collection,
+    length_and_dtypes,
 )
-from frri.learners.frri.bagging import FRRIBaggingClassifier, bags_of_rows
+from frri.learners.frri.bagging import (
+    FRRIBaggingClassifier,
+    bags_of_rows,
+    draw_bags,
+    nearest_in_batches,
+)
+from frri.learners.training_table import named_labels
+from frri.rules.rule import label_array
+from frri.rules.rule_statistics import statistics_from_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from frri._util import Ints, Positions
+    from frri._util import Floats, Ints, Positions
+    from frri.distributed.cluster import Cluster
+    from frri.learners.frri.bagging import RulePool
+    from frri.learners.training_table import TrainingTable
+    from frri.rules import RuleSet
 
 # Samples that all bags together may draw: they are gathered here.
 MOST_DRAWN = 1_000_000
@@ -85,9 +100,9 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
 
         Parameters
         ----------
-        X : dask DataFrame or Array, array-like or data frame of shape (n_objects, n_attributes)
+        X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
             Partitions may be empty or lack classes.
-        y : dask Series or Array, or array-like of shape (n_objects,)
+        y : dask Series or Array, or array-like of shape (n_samples,)
             In the same partitions.
         sample_weight, check_batches
             As of `frri.FRRIBaggingClassifier`, for a table that is not one of Dask.
@@ -117,35 +132,32 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
         lengths = np.array(parts.lengths)
         n_groups = min(int(self.n_estimators), len(lengths))
         groups = np.arange(len(lengths)) % n_groups
-        bags_of = [[bag for bag in range(self.n_estimators) if bag % n_groups == g] for g in groups]
-        shares: list[Any] = [self.max_samples] * len(lengths)
+        bags_of = [range(g, self.n_estimators, n_groups) for g in groups.tolist()]
+        amounts: list[Any] = [self.max_samples] * len(lengths)
         if isinstance(self.max_samples, Integral):
-            in_group = np.bincount(groups, lengths)[groups]
-            shares = (
-                np.ceil(self.max_samples * lengths / np.maximum(in_group, 1)).astype(int).tolist()
-            )
-        _check_amount(self.max_samples, lengths, shares, bags_of)
+            in_group = np.maximum(np.bincount(groups, lengths)[groups], 1)
+            amounts = np.ceil(self.max_samples * lengths / in_group).astype(int).tolist()
+        _check_amount(self.max_samples, lengths, amounts, [len(bags) for bags in bags_of])
         seeds = self._seeds()
+        local = [FRRIBaggingClassifier(**self._settings())] * len(lengths)
         own = [[seeds[bag] for bag in bags] for bags in bags_of]
-        local = FRRIBaggingClassifier(**self._settings())
-        drawn = parts.map("draws", Partition.draw, [local] * len(own), shares, own)
-        begins = np.cumsum([0, *(len(places) for _, places, _ in drawn)])
+        drawn = parts.map("draws", _draw, local, amounts, own)
+        begins = np.cumsum([0, *(len(places) for _, _, places, _ in drawn)])
         starts = np.cumsum([0, *lengths])
         self._rows = np.concatenate(
-            [start + places for start, (_, places, _) in zip(starts, drawn, strict=False)]
+            [start + places for start, (_, _, places, _) in zip(starts, drawn, strict=False)]
         )
         self._bags: list[list[Positions]] = [[] for _ in range(self.n_estimators)]
-        for bags, begin, (_, _, chosen) in zip(bags_of, begins, drawn, strict=False):
+        for bags, begin, (*_, chosen) in zip(bags_of, begins, drawn, strict=False):
             for bag, some in zip(bags, chosen, strict=True):
                 self._bags[bag].append(begin + some)
         filled = [
             part for part, (low, high) in zip(drawn, pairwise(begins), strict=True) if low < high
         ]
-        some = [part for part, *_ in filled or drawn[:1]]
-        rows = concatenate([one.rows for one in some])
-        labels = concatenate([one.labels for one in some])
-        self._check_classes(np.asarray(labels))
-        return rows, labels
+        rows, labels, *_ = zip(*(filled or drawn[:1]), strict=True)
+        together = concatenate(rows), concatenate(labels)
+        self._check_classes(np.asarray(together[1]))
+        return together
 
     def _check_classes(self, labels: NDArray[Any]) -> None:
         bags = [labels[np.concatenate(bag)] for bag in self._bags]
@@ -156,58 +168,107 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
             )
 
     def _learn(self, table: Any) -> None:
-        if self._cluster is None:
-            super()._learn(table)
-            return
-        learn = super()._learn
-        self._cluster.attempt(lambda: learn(table))
+        super()._learn(table)
         if self._parts is not None:
             self.selected_ = self._rows[self.selected_]
             rules = (replace(rule, source=int(self._rows[rule.source])) for rule in self.ruleset_)
             self.ruleset_ = replace(self.ruleset_, rules=tuple(rules))
             if self.form == "pooled":
                 self.uncovered_ = self._rows[self.uncovered_]
-                self.selection_.n_uncovered = self._counts.n_uncovered
-            del self._rows, self._bags, self._counts
+                self.selection_.n_uncovered = self._n_uncovered
+            del self._rows, self._bags, self._n_uncovered
 
     def _draw(self, table: Any, seeds: list[int]) -> Any:
         if self._parts is None:
             return super()._draw(table, seeds)
         return bags_of_rows(table, [np.concatenate(bag) for bag in self._bags])
 
-    def _map_bags(self, work: Callable[..., Any], bags: Iterable[tuple[Any, ...]]) -> list[Any]:
+    def _map_bags(self, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> list[Any]:
         cluster = self._cluster
         if cluster is None:
-            return super()._map_bags(work, bags)
-        sent = [cluster.track(bag) for bag in cluster.client.scatter(list(bags), hash=False)]
-        made: list[Any] = cluster.gather(cluster.map("bags", _made, [work] * len(sent), sent))
-        return made
+            return super()._map_bags(work, tasks)
+        sent = [cluster.track(bag) for bag in cluster.client.scatter(list(tasks), hash=False)]
+        found: list[Any] = cluster.gather(cluster.map("bags", _run, [work] * len(sent), sent))
+        return found
 
     def _nearest_in_batches(self, pool: Any, table: Any) -> tuple[Any, int]:
         parts = self._parts
-        if parts is None or self._cluster is None:
+        if parts is None:
             return super()._nearest_in_batches(pool, table)
         # Workers need the columns of the table, not its rows.
         empty = replace(table, values=table.values[:0], classes=table.classes[:0], weights=None)
-        known = self._cluster.send((pool, empty, self.missing))
-        found = parts.map("nearest", Partition.nearest, [known] * len(parts))
+        known = parts.cluster.send((pool, empty, self.missing))
+        found = parts.map("nearest", _nearest, [known] * len(parts.lengths))
         return np.minimum.reduce(found), sum(parts.lengths)
 
     def _with_statistics(self, ruleset: Any, table: Any) -> Any:
-        if self._parts is None:
+        parts = self._parts
+        if parts is None:
             return super()._with_statistics(ruleset, table)
-        assert self._cluster is not None  # noqa: S101 - partitions are on one
-        known = [self._cluster.send(ruleset)] * len(self._parts)
-        self._counts = CoverageCounts.sum(self._parts.map("counts", Partition.count, known))
-        return self._counts.add_to(ruleset)
+        known = [parts.cluster.send(ruleset)] * len(parts.lengths)
+        counts = zip(*parts.map("counts", _count, known), strict=True)
+        support, alone, sizes, self._n_uncovered = (sum(some[1:], some[0]) for some in counts)
+        found = statistics_from_counts(ruleset.arrays.classes, support, alone, sizes)
+        rules = (replace(rule, statistics=one) for rule, one in zip(ruleset, found, strict=True))
+        return replace(ruleset, rules=tuple(rules), class_counts=tuple(map(float, sizes)))
 
 
-def _check_amount(asked: Any, lengths: Ints, shares: list[Any], bags_of: list[list[int]]) -> None:
+class Partitions:
+    """A Dask table and its labels, processed partition by partition: none of them is kept.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    X : dask DataFrame or Array
+    y : dask Series or Array
+    """
+
+    def __init__(self, cluster: Cluster, X: Any, y: Any) -> None:
+        if not is_collection(y):
+            raise ValueError(
+                "The table is one of Dask and the labels are not: give both so, in the same "
+                "partitions."
+            )
+        self.cluster = cluster
+        self.rows, self.labels = delayed_parts(X), delayed_parts(y)
+        if len(self.rows) != len(self.labels):
+            raise ValueError(
+                f"The table has {len(self.rows)} partitions and the labels have "
+                f"{len(self.labels)}: give both in the same ones."
+            )
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """Number of rows of each partition; an error if partitions do not fit together."""
+        found = self.map("dtypes", _describe)
+        for of_one_kind in zip(*found, strict=True):
+            check_alike(of_one_kind)
+        for i, ((n_rows, _), (n_labels, _)) in enumerate(found):
+            if n_rows != n_labels:
+                raise ValueError(
+                    f"Partition {i} of the table has {n_rows} rows and {n_labels} labels: "
+                    "inconsistent numbers of samples."
+                )
+        return [n_rows for (n_rows, _), _ in found]
+
+    def map(self, phase: str, work: Callable[..., Any], *known: Sequence[Any]) -> list[Any]:
+        """Return the results of a function of rows and labels for every partition."""
+        run = import_optional("dask", "Learning on a cluster", "dask").delayed(work, pure=False)
+        tasks = [
+            run(*each, dask_key_name=self.cluster.key(phase))
+            for each in zip(self.rows, self.labels, *known, strict=True)
+        ]
+        futures = [self.cluster.track(task) for task in self.cluster.client.compute(tasks)]
+        found: list[Any] = self.cluster.gather(futures)
+        return found
+
+
+def _check_amount(asked: Any, lengths: Ints, amounts: list[Any], n_bags: list[int]) -> None:
     """Raise an error for more samples than can be gathered here."""
     each = [
-        s if isinstance(s, int) else s * n for s, n in zip(shares, lengths.tolist(), strict=True)
+        k if isinstance(k, int) else k * n for k, n in zip(amounts, lengths.tolist(), strict=True)
     ]
-    total = sum(min(n, k) * len(bags) for n, k, bags in zip(lengths, each, bags_of, strict=True))
+    total = sum(min(n, k) * bags for n, k, bags in zip(lengths, each, n_bags, strict=True))
     if total > MOST_DRAWN:
         raise ValueError(
             f"With max_samples={asked} bags draw {total:,.0f} of {lengths.sum():,} objects, and no "
@@ -216,6 +277,53 @@ def _check_amount(asked: Any, lengths: Ints, shares: list[Any], bags_of: list[li
         )
 
 
-def _made(work: Callable[..., Any], bag: tuple[Any, ...]) -> Any:
-    """Return the rules of a bag, on a worker."""
+# --- On the workers: functions of the rows of a partition and of their labels
+
+
+def _run(work: Callable[..., Any], bag: tuple[Any, ...]) -> Any:
+    """Return the rules of a bag."""
     return work(*bag)
+
+
+def _describe(rows: Any, labels: Any) -> tuple[Any, Any]:
+    return length_and_dtypes(rows), length_and_dtypes(labels)
+
+
+def _draw(
+    rows: Any, labels: Any, estimator: FRRIBaggingClassifier, fraction: Any, seeds: Sequence[int]
+) -> tuple[Any, Any, Ints, list[Positions]]:
+    """Draw bags: the rows in any of them, their positions, and which of them each bag has."""
+    places, drawn = np.arange(0), [np.arange(0) for _ in seeds]
+    if len(labels) and seeds:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the client warns about all that is drawn
+            table = estimator._training_table(rows, labels)  # noqa: SLF001 - of its own
+        bags = draw_bags(table, fraction, seeds)
+        drawn = [np.sort(bags.rows(bag)) for bag in range(len(seeds))]
+        places = np.unique(np.concatenate(drawn))
+    rows, labels = (getattr(all_, "iloc", all_)[places] for all_ in (rows, labels))
+    return rows, labels, places, [np.searchsorted(places, some) for some in drawn]
+
+
+def _nearest(rows: Any, labels: Any, known: tuple[RulePool, TrainingTable, str]) -> Floats:
+    """Return the distance of every rule to the nearest sample of another class."""
+    pool, table, missing = known
+    batches = [(rows, labels)] if len(labels) else []
+    return nearest_in_batches(pool, table, batches, missing, n_jobs=1)[0]
+
+
+def _count(rows: Any, labels: Any, ruleset: RuleSet) -> tuple[Ints, Ints, Ints, int]:
+    """Count samples of each class under each rule, under it alone, of each class, and uncovered."""
+    n_rules, n_classes = len(ruleset), len(ruleset.classes)
+    if not len(labels):
+        shapes = (n_rules, n_classes), n_rules, n_classes
+        support, alone, sizes = (np.zeros(shape, dtype=np.int64) for shape in shapes)
+        return support, alone, sizes, 0
+    labels = named_labels(labels)[1]
+    known = ruleset.statistics(rows, labels)
+    return (
+        np.array([one.support for one in known], dtype=np.int64).reshape(n_rules, n_classes),
+        np.array([one.alone for one in known], dtype=np.int64),
+        np.array([(labels == label).sum() for label in label_array(ruleset.classes)]),
+        int((~ruleset.covers(rows).any(axis=1)).sum()),
+    )

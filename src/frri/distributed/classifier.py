@@ -1,4 +1,4 @@
-"""FRRI on a Dask cluster: blocks of objects on the workers, the same rules as on one machine."""
+"""FRRI on a Dask cluster: blocks of samples on the workers, the same rules as on one machine."""
 
 from __future__ import annotations
 
@@ -10,28 +10,36 @@ from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util import import_optional
+from frri.cover import CoverMatrix
 from frri.cover.memory_bounded import preselect
-from frri.distributed.covers import RemoteCovers, RemoteRules
-from frri.distributed.estimator import DaskEstimator
+from frri.distributed.cluster import DaskEstimator, ended_with
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.class_layout import ClassLayout
 from frri.learners.frri import FRRIClassifier
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import ArrayLike
+
+    from frri._util import Flags, Floats, Ints, Types, Words
+    from frri.cover import Cover, PartialCover
+    from frri.distributed.cluster import Cluster, Future
+    from frri.learners.frri.selection import Limits
+
+# Memory of a selection, in sizes of its covers: measured, and rounded up.
+COPIES = 4
 
 
 class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
     """`frri.FRRIClassifier` on a Dask cluster.
 
     The table is encoded here and sent to every worker once. Workers compute the confidences, rules
-    and covers of blocks of samples; the covers stay with them. The fewest rules are searched class
-    by class, several classes at a time. The work of a worker that dies is repeated by others.
+    and covers of blocks of samples. One of them brings the covers together and searches the fewest
+    rules. The work of a worker that dies is repeated by others.
 
-    Rules and certificate are those of one machine, whatever the number of workers, except with a
-    `memory_limit` beyond the memory of workers. If none can hold the covers of all classes, each
-    class has its own fraction of the effort. If none can hold those of one class, blocks propose
-    rules, the fewest of which are selected, with a weaker bound: ``stopped_by="memory"``.
+    Rules and certificate are those of one machine with the memory of the smallest worker, whatever
+    the number of workers.
 
     A table of up to 10,000 samples is not sent. Orders that compare all pairs of samples
     ("dependency", "discerning", "shortest") and all minimal rules are computed here.
@@ -41,7 +49,7 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
     client : distributed.Client or str, optional
         Cluster, or the address of its scheduler; by default the client in use.
     **parameters
-        Those of `frri.FRRIClassifier`; without `memory_limit`, the memory of the smallest worker.
+        Those of `frri.FRRIClassifier`; `memory_limit` is at most the memory of the smallest worker.
 
     Attributes
     ----------
@@ -69,20 +77,17 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
 
     def _learn(self, table: Any) -> None:
         self.traffic_ = None
-        if self._cluster is None or len(table.values) <= induction.DIVIDED_FROM:
-            super()._learn(table)
-            return
-        import_optional("numba", "Learning on a cluster", "dask")
-        learn = super()._learn
-        self._cluster.attempt(lambda: learn(table))
+        if self._cluster is not None and len(table.values) > induction.DIVIDED_FROM:
+            import_optional("numba", "Learning on a cluster", "dask")
+        super()._learn(table)
 
     def _induce(
         self, values: ArrayLike, classes: ArrayLike, order: ArrayLike, **declared: Any
     ) -> induction.CandidateRules:
         cluster = self._cluster
-        if cluster is None or callable(order) or len(np.asarray(classes)) <= induction.DIVIDED_FROM:
-            return super()._induce(values, classes, order, **declared)
         n_samples, n_features = np.shape(values)
+        if cluster is None or callable(order) or n_samples <= induction.DIVIDED_FROM:
+            return super()._induce(values, classes, order, **declared)
         cover_bytes = self._cover_bytes(n_samples, n_features, cluster.room())
         laps = [perf_counter()]
         layout = ClassLayout(values, classes, **declared)
@@ -94,15 +99,16 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
         by_block = [orders if len(orders) == 1 else orders[low:high] for low, high in blocks]
         near = cluster.map("confidences", BitmapBackend.nearest_rows, tables, lows, highs)
         kept = cluster.map("shortening", BitmapBackend.shorten_rows, tables, lows, near, by_block)
-        rules = RemoteRules(cluster, sent, layout, blocks, near, kept)
+        rules = RemoteRules(cluster, layout, list(zip(tables, lows, near, kept, strict=True)))
         confidence = layout.by_sample(np.concatenate(cluster.gather(near)))
         laps.append(perf_counter())
         types = layout.by_sample(np.concatenate(cluster.gather(kept)))
         laps.append(perf_counter())
         preselected = None
-        if cover_bytes is not None and n_samples > induction.DIVIDED_FROM:  # as on one machine
+        if cover_bytes is not None:
             costs = np.count_nonzero(types, axis=1)
-            preselected = preselect(rules, layout.samples, costs, cover_bytes)
+            least = min(cover_bytes, cluster.room() // COPIES)
+            preselected = preselect(rules, layout.samples, costs, least)
         covers: Any = rules.covers(None if preselected is None else preselected.left)
         answers = confidence.nbytes + types.nbytes
         self.traffic_ = Bunch(table=table.nbytes, covers=covers.nbytes, answers=answers)
@@ -118,6 +124,133 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
         return super()._search(limits, covers, *known)
 
     def _for_part(self, rows: Any, labels: Any) -> Any:
-        """Halves of a thousand objects are learned from here, whatever a worker may take."""
+        """Return a copy that learns from halves of a thousand samples here, in any memory."""
         model = self.local().set_params(memory_limit=None)
         return model._for_part(rows, labels)  # noqa: SLF001 - the two are one thing
+
+
+class RemoteRules:
+    """Rules of all samples on the workers, block by block, whose covers are computed on demand.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    layout : ClassLayout
+    blocks : sequence of (future, int, future, future)
+        `BitmapBackend` on the workers, first row, confidences and types of each block.
+    """
+
+    def __init__(
+        self, cluster: Cluster, layout: ClassLayout, blocks: Sequence[tuple[Any, ...]]
+    ) -> None:
+        self.cluster, self.layout, self.blocks = cluster, layout, blocks
+
+    def __call__(self, candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
+        """Return what some candidates cover of all samples or of those wanted, here."""
+        rows = self.layout.rows[candidates]
+        order = np.argsort(rows, kind="stable")
+        ends = np.searchsorted(rows[order], [low for _, low, *_ in self.blocks[1:]])
+        by_block = np.split(rows[order], ends)
+        parts = self._map("some", wanted, by_block)
+        return CoverMatrix.below(self.cluster.gather(parts)).take(np.argsort(order, kind="stable"))
+
+    def covers(self, wanted: Words | None = None) -> RemoteCovers:
+        """Return what all of them cover, brought together on one worker."""
+        parts = self._map("covers", wanted, [None] * len(self.blocks))
+        whole = self.cluster.submit("whole", _bring_together, parts, self.layout.rows)
+        return RemoteCovers(self.cluster, whole)
+
+    def _map(self, phase: str, wanted: Words | None, rows: Sequence[Ints | None]) -> list[Future]:
+        sent = None if wanted is None else self.cluster.send(wanted)
+        known = ((*block, sent, some) for block, some in zip(self.blocks, rows, strict=True))
+        return self.cluster.map(phase, _cover_block, *zip(*known, strict=True))
+
+
+class RemoteCovers:
+    """A `frri.cover.CoverMatrix` on a worker; its methods run there.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    matrix : future
+    """
+
+    def __init__(self, cluster: Cluster, matrix: Future) -> None:
+        self.cluster, self.matrix = cluster, matrix
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return int(self._ask("bytes", _nbytes))
+
+    def sizes(self) -> Ints:
+        """Return how many samples each candidate covers."""
+        return np.asarray(self._ask("sizes", CoverMatrix.sizes))
+
+    def union(self) -> Flags:
+        """Return which samples any candidate covers."""
+        return np.asarray(self._ask("union", CoverMatrix.union))
+
+    def take(self, candidates: Ints) -> CoverMatrix:
+        """Return what some candidates cover, here."""
+        found: CoverMatrix = self._ask("chosen", CoverMatrix.take, candidates)
+        return found
+
+    def only(self, kept: Flags) -> RemoteCovers:
+        """Return the same candidates, of which all but those kept cover nothing."""
+        allowed = self.cluster.submit("allowed", CoverMatrix.only, self.matrix, kept)
+        return RemoteCovers(self.cluster, allowed)
+
+    def select(self, limits: Limits, *known: Any) -> Cover | PartialCover:
+        """Return what `limits.select` finds; an interrupt ends a complete search early.
+
+        Parameters
+        ----------
+        limits : Limits
+        *known
+            Costs, groups, sizes and `SearchLimits`, as for `Limits.select`.
+        """
+        name = self.cluster.name
+        search = self.cluster.submit("selection", _select, name, limits, self.matrix, *known)
+        try:
+            found: Cover | PartialCover = self.cluster.gather(search)
+        except KeyboardInterrupt:
+            if not limits.is_complete:  # nothing is found before all is done
+                raise
+            self.cluster.end()  # a second one is not held back
+            found = self.cluster.gather(search)
+        return found
+
+    def _ask(self, phase: str, method: Callable[..., Any], *known: Any) -> Any:
+        return self.cluster.gather(self.cluster.submit(phase, method, self.matrix, *known))
+
+
+# --- On the workers
+
+
+def _cover_block(
+    table: BitmapBackend,
+    low: int,
+    confidence: Floats,
+    types: Types,
+    wanted: Words | None,
+    rows: Ints | None,
+) -> CoverMatrix:
+    """Return what the rules of a block from row `low` on cover, or those of some of its rows."""
+    rows = np.arange(low, low + len(confidence)) if rows is None else rows
+    return table.cover_rows(rows, confidence[rows - low], types[rows - low], wanted)
+
+
+def _bring_together(blocks: list[CoverMatrix], rows: Ints) -> CoverMatrix:
+    """Return the covers of blocks as one, in the order of samples."""
+    return CoverMatrix.below(blocks).take(rows)
+
+
+def _nbytes(covers: CoverMatrix) -> int:
+    return covers.nbytes
+
+
+def _select(name: str, limits: Limits, *known: Any) -> Cover | PartialCover:
+    """Return the rules that a search finds before the fit is ended."""
+    with ended_with(name):
+        return limits.select(*known)

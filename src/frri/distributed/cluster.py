@@ -1,4 +1,4 @@
-"""A Dask cluster for the time of one fit: tasks that survive their workers, clear errors."""
+"""Estimators on a Dask cluster: tasks that survive their workers, Dask tables, the local model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import signal
 import uuid
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from itertools import count
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from weakref import WeakSet
 
-from frri._util import import_optional
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from frri._util import import_optional, short_repr
 from frri.cover.budget import stop_when
 
 if TYPE_CHECKING:
@@ -26,7 +32,141 @@ PATIENCE = 30
 # Bytes of a worker without a memory limit.
 UNLIMITED = 1 << 62
 
+# Attributes that a fitted model needs to predict.
+FITTED = ("ruleset_", "classes_", "path_", "n_features_in_", "feature_names_in_")
+
 Future = Any
+
+
+class DaskEstimator:
+    """A classifier whose `fit` uses a cluster; a base before its local class."""
+
+    # The same estimator without a cluster.
+    _local: ClassVar[type[Any]]
+    _cluster: Cluster | None = None  # while it learns
+    _called: float  # when `fit` was called
+    _began: float | None
+
+    classes_: Any
+
+    def __init__(self, *, client: Any = None, **parameters: Any) -> None:
+        super().__init__(**parameters)
+        self.client = client
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted([*cls._local._get_param_names(), "client"])  # noqa: SLF001 - its own
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a table and its class labels.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
+            Partitions may be empty or lack classes.
+        y : dask Series or Array, or array-like of shape (n_samples,)
+        sample_weight : dask Series or Array, or array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        with self._on_cluster() as cluster:
+            given = [X, y] if sample_weight is None else [X, y, sample_weight]
+            here = cluster.attempt(lambda: gather_tables(cluster, given))
+            super().fit(*here)  # type: ignore[misc]
+        return self
+
+    @contextmanager
+    def _on_cluster(self) -> Iterator[Cluster]:
+        self._called = perf_counter()
+        with connect(self.client) as cluster, cluster.ignoring_interrupts():
+            self._cluster = cluster
+            try:
+                yield cluster
+            finally:
+                self._cluster = None
+
+    def _learn(self, table: Any) -> None:
+        """Learn from a checked table, again if workers die with their data."""
+        learn = super()._learn  # type: ignore[misc]
+        if self._cluster is None:
+            learn(table)
+        else:
+            self._began = self._called  # a time limit is one for all that `fit` does
+            self._cluster.attempt(lambda: learn(table))
+
+    def predict(self, X: Any) -> Any:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask Series or Array, ndarray of shape (n_samples,)
+            Lazy for a Dask table.
+        """
+        if not is_collection(X):
+            return super().predict(X)  # type: ignore[misc]
+        return map_partitions(X, self.local().predict, self.classes_.dtype, None)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Predict the probability of every class, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask Array, ndarray of shape (n_samples, n_classes)
+            Lazy for a Dask table.
+        """
+        if not is_collection(X):
+            return super().predict_proba(X)  # type: ignore[misc]
+        n_classes = len(self.classes_)
+        return map_partitions(X, self.local().predict_proba, np.dtype(np.float64), n_classes)
+
+    def local(self) -> Any:
+        """Return the same model without a cluster, light enough to be sent to every partition."""
+        check_is_fitted(self)
+        model = self._local(**self._settings())
+        for name in FITTED:
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
+        return model
+
+    def _for_part(self, rows: Any, labels: Any) -> Any:
+        """Return a copy for the small tables of the calibration, which learns here."""
+        return self.local()._for_part(rows, labels)  # noqa: SLF001 - of the same estimator
+
+    def _name(self) -> str:
+        """Return the name of the algorithm, which does not depend on where it runs."""
+        name: str = super()._name()  # type: ignore[misc]
+        return name.removeprefix("Dask")
+
+    def _about(self, table: Any) -> dict[str, Any]:
+        """Return the provenance without the client."""
+        about: dict[str, Any] = super()._about(table)  # type: ignore[misc]
+        del about["parameters"]["client"]
+        return about
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a copy with the same client: connections cannot be copied."""
+        known = {name: clone(value, safe=False) for name, value in self._settings().items()}
+        return type(self)(client=self.client, **known)
+
+    def _settings(self) -> dict[str, Any]:
+        """Return all parameters but the client."""
+        given = self.get_params()  # type: ignore[attr-defined]
+        return {name: value for name, value in given.items() if name != "client"}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without a client, which cannot be saved."""
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return state | {"client": self.client if isinstance(self.client, str) else None}
 
 
 class Cluster:
@@ -45,6 +185,7 @@ class Cluster:
         self.name = ""
         self.ending = False
         self._tasks: WeakSet[Any] = WeakSet()
+        self._numbers = count()
 
     def attempt(self, work: Callable[[], Result]) -> Result:
         """Return the result of a function, which begins again if workers die with their data."""
@@ -114,12 +255,15 @@ class Cluster:
                     self.client.run(_handle_interrupts, True, *here, on_error="ignore")
 
     def submit(
-        self, phase: str, number: int, work: Callable[..., Any], *known: Any, at: str | None = None
+        self, phase: str, work: Callable[..., Any], *known: Any, at: str | None = None
     ) -> Future:
-        """Submit one task of a phase, to any worker or to the one at an address."""
+        """Submit a task of a phase, to any worker or to the one at an address."""
         where = {} if at is None else {"workers": [at]}
-        key = f"frri-{phase}-{self.name}-{number}"
-        return self.track(self.client.submit(work, *known, key=key, **where))
+        return self.track(self.client.submit(work, *known, key=self.key(phase), **where))
+
+    def key(self, phase: str) -> str:
+        """Return a new key for a task of a phase."""
+        return f"frri-{phase}-{self.name}-{next(self._numbers)}"
 
     def track(self, task: Future) -> Future:
         """Return a task that will be cancelled with the others."""
@@ -128,9 +272,7 @@ class Cluster:
 
     def map(self, phase: str, work: Callable[..., Any], *known: Sequence[Any]) -> list[Future]:
         """Submit a task for each tuple of arguments."""
-        return [
-            self.submit(phase, i, work, *each) for i, each in enumerate(zip(*known, strict=True))
-        ]
+        return [self.submit(phase, work, *each) for each in zip(*known, strict=True)]
 
     def gather(self, futures: Any) -> Any:
         """Return the results of tasks, here."""
@@ -235,6 +377,106 @@ def _scheduler(client: Any) -> str:
     return f"scheduler at {address or 'an unknown address'}"
 
 
+# --- Tables
+
+
+def is_collection(table: Any) -> bool:
+    """Return whether something is a table or a column of Dask."""
+    return hasattr(table, "__dask_graph__")
+
+
+def gather_tables(cluster: Cluster, tables: Sequence[Any]) -> list[Any]:
+    """Return tables and columns in one piece; those of Dask are computed on the workers."""
+    delayed = {i: delayed_parts(table) for i, table in enumerate(tables) if is_collection(table)}
+    futures = cluster.client.compute([part for parts in delayed.values() for part in parts])
+    futures = [cluster.track(future) for future in futures]
+    found = list(tables)
+    for i, parts in delayed.items():
+        own, futures = futures[: len(parts)], futures[len(parts) :]
+        dtypes = cluster.gather(cluster.map(f"dtypes{i}", length_and_dtypes, own))
+        check_alike(dtypes)
+        filled = [part for part, (length, _) in zip(own, dtypes, strict=True) if length]
+        found[i] = concatenate(cluster.gather(filled or own[:1]))
+    return found
+
+
+def check_alike(dtypes: Sequence[tuple[int, dict[Any, str]]]) -> None:
+    """Raise an error if partitions have different columns; empty ones are ignored.
+
+    Examples
+    --------
+    >>> check_alike([(10, {"age": "int64"}), (0, {}), (9, {"age": "float64"})])
+    Traceback (most recent call last):
+        ...
+    ValueError: The column 'age' is int64 in partition 0 and float64 in partition 2: read it ...
+    """
+    filled = [(i, columns) for i, (length, columns) in enumerate(dtypes) if length]
+    for i, columns in filled[1:]:
+        first, expected = filled[0]
+        if list(columns) != list(expected):
+            names = [", ".join(map(short_repr, some)) for some in (expected, columns)]
+            raise ValueError(
+                f"Partition {first} has the columns {names[0]} but partition {i} {names[1]}: give "
+                "all partitions the same, in one order."
+            )
+        for name, dtype in columns.items():
+            if dtype != expected[name]:
+                what = "The target" if name is None else f"The column {short_repr(name)}"
+                raise ValueError(
+                    f"{what} is {expected[name]} in partition {first} and {dtype} in partition "
+                    f"{i}: read it with one dtype."
+                )
+
+
+def map_partitions(
+    table: Any, work: Callable[[Any], Any], dtype: Any, n_columns: int | None
+) -> Any:
+    """Apply a function to every partition, lazily.
+
+    Parameters
+    ----------
+    table : dask DataFrame or Array
+    work : callable
+        From the rows of a partition to one value, or to several columns of numbers, each.
+    dtype : dtype
+        Of the values.
+    n_columns : int or None
+        None for one value per row.
+
+    Returns
+    -------
+    dask Series, with the index of the table, or dask Array
+        An array for a table that is one, and where values have columns.
+    """
+    if hasattr(table, "map_partitions"):
+        pandas = import_optional("pandas", "Predicting data frames", "tables")
+        shape = 0 if n_columns is None else (0, n_columns)
+        kind = pandas.Series if n_columns is None else pandas.DataFrame
+        utils = import_optional("dask.dataframe.utils", "Predicting data frames", "dask")
+        index = utils.make_meta(table).index
+        meta = kind(np.zeros(shape, dtype=dtype), index=index)
+        found = table.map_partitions(_work_like, work, meta, meta=meta)
+        return found if n_columns is None else found.to_dask_array()
+    whole, tail = table.rechunk({1: -1}), () if n_columns is None else (n_columns,)
+    chunks = {"drop_axis": 1} if n_columns is None else {"chunks": (whole.chunks[0], tail)}
+    return whole.map_blocks(_work_on, work, dtype, tail, dtype=dtype, **chunks)
+
+
+def concatenate(pieces: Sequence[Any]) -> Any:
+    """Return pieces of a table or a column as one."""
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    return import_optional("pandas", "Learning from data frames", "tables").concat(pieces)
+
+
+def delayed_parts(table: Any) -> list[Any]:
+    """Return the partitions of a table of Dask, each to be computed later."""
+    if getattr(table, "ndim", 1) == 2 and hasattr(table, "rechunk"):
+        table = table.rechunk({1: -1})
+    parts = table.to_delayed()
+    return list(parts.ravel() if isinstance(parts, np.ndarray) else parts)
+
+
 # --- On the workers
 
 # Fits whose searches are to end.
@@ -260,3 +502,23 @@ def _handle_interrupts(wanted: bool, host: str, group: int, client: int) -> None
         _handlers.append(signal.signal(signal.SIGINT, signal.SIG_IGN))
     elif _handlers:
         signal.signal(signal.SIGINT, _handlers.pop())
+
+
+def length_and_dtypes(part: Any) -> tuple[int, dict[Any, str]]:
+    """Return the number of rows and the dtype of each column; of a single column under None."""
+    if hasattr(part, "columns"):
+        return len(part), {name: str(dtype) for name, dtype in part.dtypes.items()}
+    if part.ndim == 2:
+        return len(part), dict.fromkeys(map(str, range(part.shape[1])), str(part.dtype))
+    return len(part), {None: str(part.dtype)}
+
+
+def _work_on(part: Any, work: Callable[[Any], Any], dtype: Any, tail: tuple[int, ...]) -> Any:
+    """Apply a function to a partition that may be empty."""
+    return np.asarray(work(part), dtype=dtype) if len(part) else np.zeros((0, *tail), dtype=dtype)
+
+
+def _work_like(part: Any, work: Callable[[Any], Any], meta: Any) -> Any:
+    """Apply a function to a partition; return a series or frame like `meta`."""
+    kind = meta.to_numpy()
+    return type(meta)(_work_on(part, work, kind.dtype, kind.shape[1:]), index=part.index)
