@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
-from frri._util import Floats, Ints, Positions, Types
+from frri._util import Floats, Ints, Positions
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleClassifier
@@ -27,7 +27,7 @@ from frri.learners.frri.pipeline import (
 from frri.learners.frri.selection import LEAST_BYTES, QUICK_BYTES, memory_bytes, plan_cover_bytes
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, check_count, check_share
-from frri.rules import Label, Rule, RuleSet
+from frri.rules import Label, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts
 
 
@@ -110,11 +110,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         "memory". If not even that fits, an error is raised before anything is computed.
     random_state : int, RandomState or None, default=None
         Random seed of ``attribute_order="random"``.
-    calibrate : bool, default=True
-        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and
-        calibrates the probabilities on the half that was not used. If False, it fits once and the
-        probabilities are shrunk towards class frequencies by a fixed amount. Predicted classes
-        are the same.
+    {calibrate}
     n_jobs : int, optional
         Number of threads for large tables and for prediction: -1 for all cores, -2 for all but one,
         and so on. None is all cores, or one inside a job of joblib. Results are the same in any
@@ -266,16 +262,9 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         own = found.groups[chosen]
         support = np.zeros((len(own), len(table.labels)), dtype=np.int64)
         support[np.arange(len(own)), own] = covers.sizes()
-        counts = support, _count_alone(covers), found.sizes
-        rules = (
-            self._rule(table, u, types, statistics=statistics)
-            for u, types, statistics in zip(
-                self.selected_,
-                found.types[chosen],
-                statistics_from_counts(own, *counts),
-                strict=True,
-            )
-        )
+        statistics = statistics_from_counts(own, support, _count_alone(covers), found.sizes)
+        labels = (table.labels[c] for c in own)
+        rules = found.rules(table, chosen, labels, statistics=statistics)
         about = self._about(table) | {"selection": self._certificate()}
         ruleset = self._made(table, rules, about=about, **self._reading())
         if table.weights is not None:
@@ -309,10 +298,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     @property
     def condition_types_(self) -> NDArray[np.object_]:
         """Shortened candidate rule of every training sample, as members of `ConditionType`."""
-        members = np.empty(len(ConditionType), dtype=object)
-        for kind in ConditionType:
-            members[kind.value] = kind
-        return members[self._types]
+        return np.array(list(ConditionType), dtype=object)[self._types]
 
     def candidate_rules(self, X: Any, y: Any) -> RuleSet:
         """Return the shortened rules of all samples, for example as candidates of `frontier`.
@@ -335,7 +321,10 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
                 f"{len(table.values)}; give the same table again."
             )
         covering = np.flatnonzero(self.confidence_ > induction.TOLERANCE)
-        rules = (self._rule(table, u, self._types[u]) for u in covering.tolist())
+        rules = (
+            box_rule(table, u, self._types[u], self.confidence_[u], table.labels[table.classes[u]])
+            for u in covering.tolist()
+        )
         return self._made(table, rules, **self._reading())
 
     def _warn_about_results(self, table: TrainingTable) -> None:
@@ -363,12 +352,6 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
             memory_bytes(self.memory_limit)
         check_choice("candidates", self.candidates, ("shortened", "all-minimal"))
         check_count("max_candidates", self.max_candidates, 1)
-
-    def _rule(self, table: TrainingTable, u: int, types: Types, **known: Any) -> Rule:
-        """Return the rule around a sample."""
-        return box_rule(
-            table, u, types, self.confidence_[u], table.labels[table.classes[u]], **known
-        )
 
 
 def _count_alone(covers: CoverMatrix) -> Ints:

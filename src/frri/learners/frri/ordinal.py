@@ -12,7 +12,7 @@ from frri._util import Flags, Ints, Types
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType
 from frri.learners.base import OrderedRuleClassifier
-from frri.learners.box_rules import box_rule, scaled_values
+from frri.learners.box_rules import scaled_values
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import directions, monotone_claim
@@ -216,20 +216,11 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         bounds = found.groups[selected] // 2 + rising
         strength = np.where(rising, -bounds, bounds)
         order = np.lexsort((selected, -covers.sizes(), strength, ~rising))
-        self.selected_ = found.anchors[selected[order]]
-        rules = (
-            box_rule(
-                table,
-                found.anchors[r],
-                found.types[r],
-                found.confidence[r],
-                table.labels[bound],
-                relation="at least" if at_least else "at most",
-            )
-            for r, bound, at_least in zip(
-                selected[order], bounds[order], rising[order], strict=True
-            )
-        )
+        chosen, rising = selected[order], rising[order]
+        self.selected_ = found.anchors[chosen]
+        labels = (table.labels[bound] for bound in bounds[order])
+        relations = np.where(rising, "at least", "at most").tolist()
+        rules = found.rules(table, chosen, labels, relation=relations)
         ruleset = self._made(
             table,
             rules,

@@ -23,7 +23,7 @@ from frri.cover import Cover, CoverMatrix
 from frri.cover.memory_bounded import join_covers
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
-from frri.learners.box_rules import lengths_of
+from frri.learners.box_rules import box_rule, lengths_of
 from frri.learners.frri.selection import Limits, SearchLimits, describe_unproved
 from frri.learners.quickrules import PositiveRegion, greedy_reduct
 from frri.learners.validation import LARGEST_AMOUNT, check_choice, check_count, random_numbers
@@ -32,13 +32,14 @@ from frri.table.checks import check_resolution
 from frri.table.impute import impute_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from frri._util import Flags, Floats, Ints, Positions, Types
     from frri.cover import PartialCover
     from frri.cover.memory_bounded import Preselection
     from frri.induction import CandidateRules
     from frri.learners.training_table import TrainingTable
+    from frri.rules import Rule
     from frri.table import Attribute
 
 # More steps than any search takes in a year.
@@ -95,6 +96,15 @@ class Candidates(NamedTuple):
     def is_covered(self, covers: CoverMatrix) -> Flags:
         """Return which samples are covered for all decisions."""
         return np.asarray(covers.union()[self.positions].all(axis=0))
+
+    def rules(
+        self, table: Any, chosen: Ints, consequents: Iterable[Any], **known: Iterable[Any]
+    ) -> Iterator[Rule]:
+        """Yield some candidates as rules, with consequents and other properties of each."""
+        for r, consequent, *properties in zip(chosen, consequents, *known.values(), strict=True):
+            box = self.anchors[r], self.types[r], self.confidence[r]
+            more = dict(zip(known, properties, strict=True))
+            yield box_rule(table, *box, consequent, **more)
 
 
 class FRRILearner(RuleLearner):
@@ -450,14 +460,12 @@ def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
             f"attribute_order must have shape ({n_features},) or ({n_samples}, {n_features}), "
             f"got {short_repr(array.shape)}."
         )
-    rows = np.atleast_2d(array)
-    wrong = np.zeros(1, dtype=np.intp)
-    if array.dtype.kind in "iu":
-        wrong = np.flatnonzero((np.sort(rows, axis=1) != np.arange(n_features)).any(axis=1))
-    if len(wrong):
+    rows, is_integer = np.atleast_2d(array), array.dtype.kind in "iu"
+    valid = is_integer and (np.sort(rows, axis=1) == np.arange(n_features)).all(axis=1)
+    if not np.all(valid):
         raise ValueError(
             f"attribute_order must be a permutation of 0 to {n_features - 1}, "
-            f"got {short_repr(rows[wrong[0]].tolist())}."
+            f"got {short_repr(rows[np.argmin(valid)].tolist())}."
         )
     return array.astype(np.intp)
 

@@ -11,7 +11,7 @@ from frri._util import Floats, Ints, short_repr
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
-from frri.learners.box_rules import box_rule, scaled_values
+from frri.learners.box_rules import scaled_values
 from frri.learners.frri.pipeline import (
     Candidates,
     FRRILearner,
@@ -78,7 +78,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     work_limit : int, default=DEFAULT_WORK_LIMIT
         Limit of work of the exact selection: see `FRRIClassifier`.
     time_limit : float, optional
-        Limit in seconds for learning the rules.
+        Limit in seconds for `fit`.
     random_state : int, RandomState or None, default=None
         Random seed of ``attribute_order="random"``.
     n_jobs : int, optional
@@ -210,12 +210,8 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self.selected_, chosen = anchors[order], selected[order]
 
         def package(numbers: Floats, base: float, about: dict[str, Any]) -> RuleSet:
-            rules = (
-                box_rule(table, u, found.types[r], found.confidence[r], float(number))
-                for u, r, number in zip(self.selected_, chosen, numbers, strict=True)
-            )
             return RuleSet(
-                rules=tuple(rules),
+                rules=tuple(found.rules(table, chosen, numbers.tolist())),
                 attributes=table.attributes,
                 target=table.target,
                 semantics="weighted-mean",
