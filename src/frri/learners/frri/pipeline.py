@@ -154,7 +154,6 @@ class FRRILearner(RuleLearner):
     def _learn(self, table: Any) -> None:
         """Find candidates, select the fewest and package them as rules."""
         check_resolution(table.attributes)
-        self._began = self._began or perf_counter()
         with self._step("candidate rules"):
             found = self._candidates(table)
         selected, covers = self._select(found)
@@ -176,9 +175,9 @@ class FRRILearner(RuleLearner):
     def _select(self, found: Candidates, **known: Any) -> tuple[Ints, CoverMatrix]:
         """Return the selected candidates and what they cover; set the certificate."""
         limits = self._limits()
-        left = None
-        if self.time_limit is not None:
-            left = max(0.0, self.time_limit - (perf_counter() - (self._began or 0.0)))
+        left = self.time_limit
+        if left is not None and self._began is not None:
+            left = max(0.0, left - (perf_counter() - self._began))
         search = SearchLimits(self._work_limit(), left, self.optimality_gap)
         covers = limits.allow(found)
         with self._step("the fewest of them"):
