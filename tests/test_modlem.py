@@ -74,8 +74,8 @@ def binned(rows, classes, nominal):
 
 @given(tables(), st.sampled_from(["lower", "upper", "none"]))
 def test_approximations_follow_the_definition(table, kind):
-    rows, classes, nominal = table
-    found = approximations(binned(rows, classes, nominal).ranks, np.array(classes), 3, kind)
+    rows, classes, _ = table
+    found = approximations(np.array(rows), np.array(classes), 3, kind)
     for c in range(3):
         assert set(np.flatnonzero(found[c])) == naive.approximation(rows, classes, c, kind)
 
@@ -84,9 +84,9 @@ def test_many_columns_tell_objects_apart():
     # More combinations of values than a number can hold, and only the last columns differ.
     n = 50
     ranks = np.vstack([np.tile(np.arange(n) // 2 * 2, (70, 1)), np.arange(n) % 2, [0] * n])
-    classes = np.arange(n) % 2
-    assert approximations(ranks, classes, 2, "lower").sum() == n
-    assert approximations(ranks[:70], classes, 2, "lower").sum() == 0
+    values, classes = ranks.T.astype(float), np.arange(n) % 2
+    assert approximations(values, classes, 2, "lower").sum() == n
+    assert approximations(values[:, :70], classes, 2, "lower").sum() == 0
 
 
 @given(tables())
@@ -162,7 +162,8 @@ def test_covering_follows_the_definition(table, given_weights, criterion, kind, 
     data = binned(rows, classes, nominal)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(modlem, "SPARSE", sparse)
-        found = modlem.induce(data, flags, weights, entropy=entropy, most=most)
+        search = modlem.SplitSearch(data, weights, 3, entropy=entropy)
+        found = modlem.induce(search, flags, most)
     assert conditions_of(data, found, nominal) == expected
 
 
@@ -173,11 +174,11 @@ def test_counts_follow_the_definition(table, given_weights, kind):
     rows, classes, nominal = table
     weights, plain = weights_of(given_weights, len(rows))
     data, codes = binned(rows, classes, nominal), np.array(classes)
-    targets = approximations(data.ranks, codes, 3, kind)
-    rules = modlem.induce(data, targets, weights, entropy=False)
+    targets = approximations(np.array(rows), codes, 3, kind)
+    rules = modlem.induce(modlem.SplitSearch(data, weights, 3, entropy=False), targets)
     sizes = weights.worth(sums_by_key(codes, weights.units, 3)).astype(float)
     statistics = modlem._statistics(rules, data, codes, weights, sizes)
-    estimates = [modlem._m_estimates(rule, data, targets[rule.own], weights) for rule in rules]
+    estimates = [modlem._m_estimates(rule, data, targets, weights) for rule in rules]
 
     named = conditions_of(data, rules, nominal)
     covers = [under(rows, conditions) for _, conditions in named]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, isinf, nextafter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,7 +15,7 @@ from frri.rules.rule import LONGEST_PARTIAL
 from frri.rules.rule_statistics import statistics_from_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,9 +27,15 @@ if TYPE_CHECKING:
     # A feature, the first bin that satisfies the condition, and the end of these bins.
     BinRange = tuple[int, int, int]
 
-
 # Number of samples that the prior of a class counts for in the m-estimate.
 PRIOR_SAMPLES = 3.0
+# Entropies (times the number of samples) that differ by fewer bits are equal: the rest is rounding.
+# With weights other than moderate integers, bits of a mean sample.
+GRAIN = 2.0**-20
+# Number of samples up to which their logarithms are looked up in a table.
+LARGEST_TABLE = 1 << 24
+# Below this fraction of the bins, the bins of some values are found by sorting instead of counting.
+SPARSE = 1 / 8
 
 
 class MODLEMClassifier(LimitedRuleClassifier):
@@ -122,27 +127,23 @@ class MODLEMClassifier(LimitedRuleClassifier):
     def _learn(self, table: TrainingTable) -> None:
         weights = Weights.of(table.all_weights)
         binned = BinnedTable.of(table.values, table.classes, table.attributes)
-        targets = approximations(binned.ranks, table.classes, len(table.labels), self.approximation)
+        targets = approximations(table.values, table.classes, len(table.labels), self.approximation)
+        search = SplitSearch(
+            binned, weights, len(table.labels), entropy=self.criterion == "entropy"
+        )
         with self._step("rules that cover the classes"):
-            found = induce(
-                binned,
-                targets,
-                weights,
-                entropy=self.criterion == "entropy",
-                most=self.max_conditions,
-            )
-        sizes = sums_by_key(table.classes, weights.units, len(table.labels))
-        class_counts = weights.worth(sizes).astype(float)
+            found = induce(search, targets, self.max_conditions)
+        sizes = weights.worth(sums_by_key(table.classes, weights.units, len(table.labels)))
+        class_counts = tuple(sizes.astype(float).tolist())
 
         def made(some: Sequence[BinnedRule]) -> RuleSet:
-            statistics = _statistics(some, binned, table.classes, weights, class_counts)
-            estimates = (_m_estimates(rule, binned, targets[rule.own], weights) for rule in some)
-            rules = (
-                _rule(table, binned, *known)
-                for known in zip(some, statistics, estimates, strict=True)
-            )
+            statistics = _statistics(some, binned, table.classes, weights, np.array(class_counts))
+            rules = [
+                _rule(table, binned, rule, known, _m_estimates(rule, binned, targets, weights))
+                for rule, known in zip(some, statistics, strict=True)
+            ]
             meaning: dict[str, Any] = {"combination": "best", "fallback": "partial"}
-            return self._made(table, rules, class_counts=tuple(class_counts.tolist()), **meaning)
+            return self._made(table, rules, class_counts=class_counts, **meaning)
 
         self.ruleset_ = self._within_limits(found, made, table)
 
@@ -152,142 +153,134 @@ class MODLEMClassifier(LimitedRuleClassifier):
         check_choice("approximation", self.approximation, ("lower", "upper", "none"))
 
 
-def _rule(
-    table: TrainingTable,
-    binned: BinnedTable,
-    rule: BinnedRule,
-    statistics: RuleStatistics,
-    estimates: tuple[float, ...],
-) -> Rule:
-    """Return a rule with what is known about it, in the names and units of the table."""
-    return Rule(
-        tuple(_condition(table, binned, condition) for condition in rule.conditions),
-        table.labels[rule.own],
-        estimates[-1],
-        statistics=statistics,
-        partial_weights=estimates if len(estimates) == 1 << len(rule.conditions) else (),
-    )
-
-
-def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -> Condition:
-    j, first, _ = condition
-    attribute = table.attributes[j]
-    if attribute.kind == "nominal":
-        category = (attribute.categories or ())[first - int(binned.first[j])]
-        return NominalCondition(attribute.name, frozenset({category}))
-    low, high = binned.interval(condition)
-    core_high = high if isinf(high) else nextafter(high, -inf)
-    return NumericCondition(attribute.name, low, low, core_high, high)
-
-
-def _statistics(
-    rules: Sequence[BinnedRule],
-    binned: BinnedTable,
-    classes: Positions,
-    weights: Weights,
-    class_counts: Floats,
-) -> tuple[RuleStatistics, ...]:
-    """Return the statistics of rules, by the samples that each of them covers."""
-    units = weights.units
-    times = np.zeros(len(units), dtype=np.int64)
-    for rule in rules:
-        times += binned.covered(rule.conditions)
-    support = np.zeros((len(rules), len(class_counts)), dtype=np.int64)
-    alone = np.zeros(len(rules), dtype=np.int64)
-    for r, rule in enumerate(rules):
-        rows = np.flatnonzero(binned.covered(rule.conditions))
-        support[r] = sums_by_key(classes[rows], units[rows], len(class_counts))
-        alone[r] = units[rows[times[rows] == 1]].sum()
-    own = np.array([rule.own for rule in rules], dtype=np.intp)
-    return statistics_from_counts(own, weights.worth(support), weights.worth(alone), class_counts)
-
-
-def _m_estimates(
-    rule: BinnedRule, binned: BinnedTable, positive: Flags, weights: Weights
-) -> tuple[float, ...]:
-    """Return the m-estimates of all subsets of a rule's conditions; of a long rule the whole only.
-
-    The subsets are numbered by their bits, of which bit i stands for condition i.
-    """
-    units = weights.units
-    parts: list[tuple[BinRange, ...]] = [(condition,) for condition in rule.conditions]
-    if len(parts) > LONGEST_PARTIAL:
-        parts = [rule.conditions]
-    satisfied = np.zeros(len(units), dtype=np.int64)
-    for bit, part in enumerate(parts):
-        satisfied |= binned.covered(part).astype(np.int64) << bit
-    counts = [sums_by_key(satisfied, own, 1 << len(parts)) for own in (units * positive, units)]
-    for bit in range(len(parts)):
-        # A sample that satisfies more than a subset satisfies the subset.
-        for count in counts:
-            halves = count.reshape(-1, 2, 1 << bit)
-            halves[:, 0] += halves[:, 1]
-    p, t = (weights.worth(count) for count in counts)
-    prior = (positive * units).sum() / units.sum()
-    estimates = (p + PRIOR_SAMPLES * prior) / (t + PRIOR_SAMPLES)
-    return (
-        tuple(estimates.tolist()) if len(parts) == len(rule.conditions) else (estimates[1].item(),)
-    )
-
-
-def approximations(ranks: Ints, classes: Positions, n_classes: int, kind: str) -> Flags:
+def approximations(values: Floats, classes: Positions, n_classes: int, kind: str) -> Flags:
     """Return which samples belong to the approximation of which class: n_classes x n_samples.
 
-    Parameters
-    ----------
-    ranks : array of shape (n_features, n_samples)
-        Distinct values of each feature, numbered from 0.
-    classes : array of shape (n_samples,)
-    n_classes : int
-    kind : {"lower", "upper", "none"}
+    Samples with the same values in all features, or missing values in the same ones, are equal.
 
     Examples
     --------
-    >>> ranks, classes = np.array([[0, 0, 1]]), np.array([0, 1, 1])
-    >>> approximations(ranks, classes, 2, "lower")
+    >>> values, classes = np.array([[5.0], [5.0], [7.0]]), np.array([0, 1, 1])
+    >>> approximations(values, classes, 2, "lower")
     array([[False, False, False],
            [False, False,  True]])
-    >>> approximations(ranks, classes, 2, "upper")
+    >>> approximations(values, classes, 2, "upper")
     array([[ True,  True, False],
            [ True,  True,  True]])
     """
     members: Flags = classes == np.arange(n_classes)[:, None]
     if kind == "none":
         return members
-    block, n_blocks = _blocks(ranks)
-    if n_blocks == len(classes):
-        return members
-    present = np.array([np.bincount(block[own], minlength=n_blocks) > 0 for own in members])
+    columns = np.where(np.isnan(values), np.inf, values).T
+    order = np.lexsort(columns)
+    new = (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)
+    block = np.empty(len(classes), dtype=np.intp)
+    block[order] = np.append(0, new.cumsum())
+    present = np.array([np.bincount(block[own], minlength=new.sum() + 1) > 0 for own in members])
     if kind == "upper":
         return np.asarray(present[:, block])
     return np.asarray(members & (present.sum(axis=0) == 1)[block])
 
 
-def _blocks(ranks: Ints) -> tuple[Ints, int]:
-    """Assign the same number to samples with the same ranks in all features."""
-    n_samples = ranks.shape[1]
-    block, n_blocks = np.zeros(n_samples, dtype=np.int64), 1
-    for rank, n_ranks in zip(ranks, (ranks.max(axis=1) + 1).tolist(), strict=True):
-        if n_blocks * n_ranks > 2**62:
-            block, n_blocks = _numbered(block)
-            if n_blocks == n_samples:
-                return block, n_blocks
-        block, n_blocks = block * n_ranks + rank, n_blocks * n_ranks
-    return _numbered(block)
+# --- bins
 
 
-def _numbered(block: Ints) -> tuple[Ints, int]:
-    different, numbers = np.unique(block, return_inverse=True)
-    return numbers, len(different)
+class BinnedTable(NamedTuple):
+    """A table with its values replaced by bins, between the cuts of its elementary tests.
+
+    Elementary tests are `a < cut` and `a >= cut` for numeric features and `a = value` for nominal
+    ones. The cuts of a numeric feature divide its values into bins in ascending order, every
+    category of a nominal feature is a bin of its own, and each feature ends with a bin for missing
+    values, which satisfy no test. The bins of all features are numbered consecutively. Bin b of a
+    numeric feature represents the tests "at most bin b" (below) and "above bin b", bin b of a
+    nominal feature the test "in bin b". A conjunction of tests of one feature is a range of bins.
+
+    Attributes
+    ----------
+    bins : ndarray of int, shape (n_samples, n_features)
+    first, end : ndarray of int, shape (n_features,)
+        First bin of each feature, and the bin of its missing values, which comes after all others.
+    nominal : ndarray of bool, shape (n_features,)
+    upper : ndarray of float, shape (n_bins,)
+        Cut above each bin; infinite where there is none.
+    """
+
+    bins: NDArray[np.int32]
+    first: Ints
+    end: Ints
+    nominal: Flags
+    upper: Floats
+
+    @classmethod
+    def of(cls, values: Floats, classes: Positions, attributes: Sequence[Attribute]) -> BinnedTable:
+        """Find the cuts of every feature and put every value in its bin.
+
+        Examples
+        --------
+        >>> from frri.table import Attribute
+        >>> values = np.array([[1.0], [2.0], [np.nan], [4.0], [4.0]])
+        >>> table = BinnedTable.of(values, np.array([0, 0, 1, 0, 1]), [Attribute("a")])
+        >>> table.upper
+        array([ 3., inf, inf])
+        >>> table.bins.T
+        array([[0, 0, 2, 1, 1]], dtype=int32)
+        """
+        nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
+        bins = np.empty(values.shape, dtype=np.int32)
+        first, end, upper = [], [], np.empty(0)
+        for j, attribute in enumerate(attributes):
+            known = ~np.isnan(values[:, j])
+            inside, cuts, n_bins = values[known, j], np.empty(0), len(attribute.categories or ())
+            if not nominal[j]:
+                cuts, inside = _cuts(inside, classes[known])
+                n_bins = len(cuts) + 1
+            first.append(len(upper))
+            end.append(len(upper) + n_bins)
+            bins[known, j] = first[j] + inside
+            bins[~known, j] = end[j]
+            upper = np.concatenate([upper, cuts, np.full(n_bins + 1 - len(cuts), np.inf)])
+        return cls(bins, np.array(first), np.array(end), nominal, upper)
+
+    def covered(self, conditions: Iterable[BinRange]) -> Flags:
+        """Return which samples satisfy all conditions."""
+        holds = np.ones(len(self.bins), dtype=np.bool_)
+        for condition in conditions:
+            holds &= self.inside(slice(None), *condition)
+        return holds
+
+    def inside(self, rows: Positions | slice, j: int, low: int, high: int) -> Flags:
+        """Return which of some samples satisfy a condition."""
+        bins = self.bins[rows, j]
+        return np.asarray((bins >= low) & (bins < high))
+
+    def interval(self, condition: BinRange) -> tuple[float, float]:
+        """Return the lower and upper bound of a condition on a numeric feature."""
+        j, low, high = condition
+        lower = float(self.upper[low - 1]) if low > self.first[j] else -np.inf
+        return lower, float(self.upper[high - 1])
 
 
-# Entropies (times the number of samples) that differ by fewer bits are equal: the rest is rounding.
-# With weights other than moderate integers, bits of a mean sample.
-GRAIN = 2.0**-20
-# Number of samples up to which their logarithms are looked up in a table.
-LARGEST_TABLE = 1 << 24
-# Below this fraction of the bins, the bins of some values are found by sorting instead of counting.
-SPARSE = 1 / 8
+def _cuts(column: Floats, classes: Positions) -> tuple[Floats, Ints]:
+    """Return the cuts between known values of a feature, and the number of cuts up to each value.
+
+    A cut is the midpoint between neighboring values, unless all samples with either value are of
+    one class.
+    """
+    distinct, group = np.unique(column, return_inverse=True)
+    if not len(distinct):
+        return distinct, group
+    by_value = group.argsort(kind="stable")
+    starts = np.searchsorted(group[by_value], np.arange(len(distinct)))
+    lowest = np.minimum.reduceat(classes[by_value], starts)
+    highest = np.maximum.reduceat(classes[by_value], starts)
+    differs = (lowest[:-1] != highest[1:]) | (highest[:-1] != lowest[1:])
+    low, high = distinct[:-1][differs], distinct[1:][differs]
+    middle = (low + high) / 2
+    # There is no number between two neighboring ones: the upper one then serves as the cut.
+    return np.where(middle > low, middle, high), np.append(0, differs.cumsum())[group]
+
+
+# --- sequential covering, the loop of LEM2 and MODLEM
 
 
 class BinnedRule(NamedTuple):
@@ -297,23 +290,17 @@ class BinnedRule(NamedTuple):
     conditions: tuple[BinRange, ...]
 
 
-def induce(
-    table: BinnedTable, targets: Flags, weights: Weights, *, entropy: bool, most: int | None = None
-) -> list[BinnedRule]:
+def induce(search: SplitSearch, targets: Flags, most: int | None = None) -> list[BinnedRule]:
     """Find rules class by class in order of creation, without redundant tests and rules.
 
     Parameters
     ----------
-    table : BinnedTable
+    search : SplitSearch
     targets : ndarray of bool, shape (n_classes, n_samples)
         Samples to cover with the rules of each class; all others are negative.
-    weights : Weights
-    entropy : bool
-        If True, tests are chosen by conditional entropy, otherwise by the Laplace estimate.
     most : int, optional
         Maximum number of tests of a rule; it may then cover negative samples.
     """
-    search = SplitSearch(table, weights, len(targets), entropy=entropy)
     return [
         BinnedRule(c, conditions)
         for c, positive in enumerate(targets)
@@ -323,34 +310,28 @@ def induce(
 
 def _rules_of_class(
     search: SplitSearch, positive: Flags, most: float
-) -> list[tuple[BinRange, ...]]:
+) -> Iterator[tuple[BinRange, ...]]:
     """Cover the positive samples rule by rule, and drop the rules that others make redundant."""
     table, negative = search.table, np.flatnonzero(~positive)
-    left = positive.copy()
-    counts = search.count_all(positive)
-    rules: list[tuple[BinRange, ...]] = []
-    covers: list[Positions] = []
+    left, counts = positive.copy(), search.count_all(positive)
+    times = np.zeros(len(positive), dtype=np.int64)
+    found: list[tuple[tuple[BinRange, ...], Positions]] = []
     while left.any():
         tests = _grow(search, left, positive, counts, most)
         rule = _merged(_without_redundant(table, tests, negative))
         if not rule:
             break
-        rules.append(rule)
-        covered = table.covered(rule)
-        covers.append(np.flatnonzero(covered & positive))
-        new = np.flatnonzero(covered & left)
+        covered = np.flatnonzero(table.covered(rule) & positive)
+        found.append((rule, covered))
+        times[covered] += 1
+        new = covered[left[covered]]
         search.remove(counts, new)
         left[new] = False
-    times = np.zeros(len(positive), dtype=np.int64)
-    for rows in covers:
-        times[rows] += 1
-    needed = []
-    for rule, rows in zip(rules, covers, strict=True):
-        if (times[rows] > 1).all():
-            times[rows] -= 1
+    for rule, covered in found:
+        if (times[covered] > 1).all():
+            times[covered] -= 1
         else:
-            needed.append(rule)
-    return needed
+            yield rule
 
 
 def _grow(
@@ -372,15 +353,36 @@ def _grow(
     return tests
 
 
+def _without_redundant(
+    table: BinnedTable, tests: list[BinRange], negative: Positions
+) -> list[BinRange]:
+    """Drop, from first to last, the tests without which a rule covers no negative sample either."""
+    masks = [table.inside(negative, *test) for test in tests]
+    later = [np.ones(len(negative), dtype=np.bool_)]
+    for mask in masks[:0:-1]:
+        later.append(later[-1] & mask)
+    earlier, kept = later[0], []
+    for test, mask, rest in zip(tests, masks, reversed(later), strict=False):
+        if (earlier & rest).any():
+            earlier = earlier & mask
+            kept.append(test)
+    return kept
+
+
+def _merged(tests: list[BinRange]) -> tuple[BinRange, ...]:
+    """Join the tests of each feature to one condition, in order of first use."""
+    conditions: dict[int, BinRange] = {}
+    for j, low, high in tests:
+        _, other_low, other_high = conditions.get(j, (j, low, high))
+        conditions[j] = j, max(low, other_low), min(high, other_high)
+    return tuple(conditions.values())
+
+
 class SplitSearch:
     """Search for the best test for some samples, by counting them in every bin.
 
-    Parameters
-    ----------
-    table : BinnedTable
-    weights : Weights
-    n_classes : int
-    entropy : bool
+    Weights are counted in integer units, so that all sums are exact. Tests are chosen by
+    conditional entropy if `entropy` is set, otherwise by the Laplace estimate.
     """
 
     def __init__(
@@ -438,18 +440,10 @@ class SplitSearch:
     def best(self, bins: Ints, counts: Ints) -> BinRange | None:
         """Return the test of the highest score; of equal ones the first with the most positives.
 
-        Parameters
-        ----------
-        bins : ndarray of int
-            In ascending order, with the first and the last bin of every feature; others may be left
-            out if they have no samples, because the tests there equal those of the bin before.
-        counts : ndarray of int, shape (2, n_bins)
-            Weights of the negative and positive samples in these bins.
-
-        Returns
-        -------
-        tuple or None
-            None if no test improves the score of the samples as they are.
+        `counts` are the weights of the negative and positive samples in the bins. These are in
+        ascending order, with the first and the last of every feature; others may be left out if
+        they have no samples, because the tests there equal those of the bin before. The result is
+        None if no test improves the score of the samples as they are.
         """
         sums = np.zeros((2, len(bins) + 1), dtype=np.int64)
         np.cumsum(counts, axis=1, out=sums[:, 1:])
@@ -475,12 +469,9 @@ class SplitSearch:
             score = np.where(idle, worst, -np.rint(bits * self.grains_per_bit))
         else:
             worst = (p * self.unit + 1.0) / ((p + n) * self.unit + self.n_classes)
-            score_below, score_above = (
-                self._laplace(p_below, n_below),
-                self._laplace(p_above, n_above),
-            )
-            below = score_below > score_above
-            score = np.where(below, score_below, score_above)
+            score, score_above = self._laplace(p_below, n_below), self._laplace(p_above, n_above)
+            below = score > score_above
+            score = np.where(below, score, score_above)
         score[self.no_test[bins]] = -np.inf
         if not score.max() > worst:
             return None
@@ -509,152 +500,82 @@ class SplitSearch:
         return np.asarray(weight * np.log2(np.where(amount > 0, weight, 1.0)))
 
 
-def _without_redundant(
-    table: BinnedTable, tests: list[BinRange], negative: Positions
-) -> list[BinRange]:
-    """Drop, from first to last, the tests without which a rule covers no negative sample either."""
-    masks = [table.inside(negative, *test) for test in tests]
-    later = [np.ones(len(negative), dtype=np.bool_)]
-    for mask in masks[:0:-1]:
-        later.append(later[-1] & mask)
-    earlier, kept = later[0], []
-    for test, mask, rest in zip(tests, masks, reversed(later), strict=False):
-        if (earlier & rest).any():
-            earlier = earlier & mask
-            kept.append(test)
-    return kept
+# --- rules of the rule model
 
 
-def _merged(tests: list[BinRange]) -> tuple[BinRange, ...]:
-    """Join the tests of each feature to one condition, in order of first use."""
-    conditions: dict[int, BinRange] = {}
-    for j, low, high in tests:
-        _, other_low, other_high = conditions.get(j, (j, low, high))
-        conditions[j] = j, max(low, other_low), min(high, other_high)
-    return tuple(conditions.values())
+def _rule(
+    table: TrainingTable,
+    binned: BinnedTable,
+    rule: BinnedRule,
+    statistics: RuleStatistics,
+    estimates: tuple[float, ...],
+) -> Rule:
+    """Return a rule with what is known about it, in the names and units of the table."""
+    return Rule(
+        tuple(_condition(table, binned, condition) for condition in rule.conditions),
+        table.labels[rule.own],
+        estimates[-1],
+        statistics=statistics,
+        partial_weights=estimates if len(estimates) == 1 << len(rule.conditions) else (),
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class BinnedTable:
-    """A table with its values replaced by bins.
+def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -> Condition:
+    j, first, _ = condition
+    attribute = table.attributes[j]
+    if attribute.kind == "nominal":
+        category = (attribute.categories or ())[first - int(binned.first[j])]
+        return NominalCondition(attribute.name, frozenset({category}))
+    low, high = binned.interval(condition)
+    core_high = high if isinf(high) else nextafter(high, -inf)
+    return NumericCondition(attribute.name, low, low, core_high, high)
 
-    Attributes
-    ----------
-    bins : ndarray of int, shape (n_samples, n_features)
-    first, end : ndarray of int, shape (n_features,)
-        First bin of each feature, and the bin of its missing values, which comes after all others.
-    nominal : ndarray of bool, shape (n_features,)
-    upper : ndarray of float, shape (n_bins,)
-        Cut above each bin; infinite where there is none.
-    ranks : ndarray of int, shape (n_features, n_samples)
-        Distinct values of each feature numbered in ascending order, missing values last.
+
+def _statistics(
+    rules: Sequence[BinnedRule],
+    binned: BinnedTable,
+    classes: Positions,
+    weights: Weights,
+    class_counts: Floats,
+) -> tuple[RuleStatistics, ...]:
+    """Return the statistics of rules, by the samples that each of them covers."""
+    units = weights.units
+    times = np.zeros(len(units), dtype=np.int64)
+    for rule in rules:
+        times += binned.covered(rule.conditions)
+    support = np.zeros((len(rules), len(class_counts)), dtype=np.int64)
+    alone = np.zeros(len(rules), dtype=np.int64)
+    for r, rule in enumerate(rules):
+        rows = np.flatnonzero(binned.covered(rule.conditions))
+        support[r] = sums_by_key(classes[rows], units[rows], len(class_counts))
+        alone[r] = units[rows[times[rows] == 1]].sum()
+    own = np.array([rule.own for rule in rules], dtype=np.intp)
+    return statistics_from_counts(own, weights.worth(support), weights.worth(alone), class_counts)
+
+
+def _m_estimates(
+    rule: BinnedRule, binned: BinnedTable, targets: Flags, weights: Weights
+) -> tuple[float, ...]:
+    """Return the m-estimates of all subsets of a rule's conditions; of a long rule the whole only.
+
+    The subsets are numbered by their bits, of which bit i stands for condition i.
     """
-
-    bins: NDArray[np.int32]
-    first: Ints
-    end: Ints
-    nominal: Flags
-    upper: Floats
-    ranks: Ints
-
-    @classmethod
-    def of(cls, values: Floats, classes: Positions, attributes: Sequence[Attribute]) -> BinnedTable:
-        """Find the cuts of every feature and put every value in its bin.
-
-        A cut is the midpoint between neighboring values, unless all samples with either value are
-        of one class.
-
-        Examples
-        --------
-        >>> from frri.table import Attribute
-        >>> values = np.array([[1.0], [2.0], [np.nan], [4.0], [4.0]])
-        >>> table = BinnedTable.of(values, np.array([0, 0, 1, 0, 1]), [Attribute("a")])
-        >>> table.upper
-        array([ 3., inf, inf])
-        >>> table.bins.T
-        array([[0, 0, 2, 1, 1]], dtype=int32)
-        """
-        nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
-        categories = np.array([len(attribute.categories or ()) for attribute in attributes])
-        order, group, starts, value = _equal_values(values)
-        feature = starts // len(values)
-        cut = _class_changes(classes[order].ravel(), starts, feature) & ~np.isnan(value)
-        cut &= ~nominal[feature]
-
-        # The bin of a value: the number of cuts passed within the feature, or the category.
-        n_cuts = np.bincount(feature[cut], minlength=len(nominal))
-        n_bins = np.where(nominal, categories, n_cuts + 1)
-        end = np.cumsum(n_bins + 1) - 1
-        first = end - n_bins
-        passed = np.cumsum(cut) - (np.cumsum(n_cuts) - n_cuts)[feature]
-        inside = np.where(nominal[feature], value, passed)
-        number = np.where(np.isnan(value), end[feature], first[feature] + inside).astype(np.int32)
-
-        above = np.flatnonzero(cut)
-        upper = np.full(end[-1] + 1, np.inf)
-        upper[number[above] - 1] = _midpoints(value[above - 1], value[above])
-        ranks = group - group.min(axis=1, keepdims=True)
-        return cls(np.ascontiguousarray(number[group].T), first, end, nominal, upper, ranks)
-
-    def covered(self, conditions: Iterable[BinRange]) -> Flags:
-        """Return which samples satisfy all conditions."""
-        holds = np.ones(len(self.bins), dtype=np.bool_)
-        for j, low, high in conditions:
-            holds &= self.inside(slice(None), j, low, high)
-        return holds
-
-    def inside(self, rows: Positions | slice, j: int, low: int, high: int) -> Flags:
-        """Return which of some samples satisfy a condition."""
-        bins = self.bins[rows, j]
-        return np.asarray((bins >= low) & (bins < high))
-
-    def interval(self, condition: BinRange) -> tuple[float, float]:
-        """Return the lower and upper bound of a condition on a numeric feature.
-
-        Examples
-        --------
-        >>> from frri.table import Attribute
-        >>> values = np.array([[1.0], [2.0], [3.0]])
-        >>> table = BinnedTable.of(values, np.array([0, 1, 0]), [Attribute("a")])
-        >>> table.interval((0, 0, 1)), table.interval((0, 1, 2))
-        ((-inf, 1.5), (1.5, 2.5))
-        """
-        j, low, high = condition
-        lower = float(self.upper[low - 1]) if low > self.first[j] else -np.inf
-        return lower, float(self.upper[high - 1])
-
-
-def _equal_values(values: Floats) -> tuple[Ints, Ints, Ints, Floats]:
-    """Sort the samples by every feature (missing values last) and group equal values.
-
-    Returns
-    -------
-    order, group : ndarray of int, shape (n_features, n_samples)
-        Samples in ascending order, and the group of every sample.
-    starts, value : ndarray of shape (n_groups,)
-        Where a group starts in the order, all features one after another, and its value.
-    """
-    columns = np.ascontiguousarray(values.T)
-    order = columns.argsort(axis=1)
-    places = (order + np.arange(0, columns.size, len(values))[:, None]).ravel()
-    ascending = columns.ravel()[places].reshape(columns.shape)
-    new = np.ones(columns.shape, dtype=bool)
-    known = ~np.isnan(ascending[:, :-1])
-    np.logical_and(ascending[:, 1:] != ascending[:, :-1], known, out=new[:, 1:])
-    group = np.empty(columns.size, dtype=np.int64)
-    group[places] = np.cumsum(new) - 1
-    starts = np.flatnonzero(new)
-    return order, group.reshape(columns.shape), starts, ascending.ravel()[starts]
-
-
-def _class_changes(labels: Ints, starts: Ints, feature: Ints) -> Flags:
-    """Return which groups of equal values differ in class from the group before."""
-    lowest, highest = np.minimum.reduceat(labels, starts), np.maximum.reduceat(labels, starts)
-    differs = (lowest[:-1] != highest[1:]) | (highest[:-1] != lowest[1:])
-    return np.append(False, differs & (feature[1:] == feature[:-1]))
-
-
-def _midpoints(low: Floats, high: Floats) -> Floats:
-    middle = (low + high) / 2
-    # There is no number between two neighboring ones: the upper one then serves as the cut.
-    return np.where(middle > low, middle, high)
+    units, positive = weights.units, targets[rule.own]
+    parts: list[tuple[BinRange, ...]] = [(condition,) for condition in rule.conditions]
+    if len(parts) > LONGEST_PARTIAL:
+        parts = [rule.conditions]
+    satisfied = np.zeros(len(units), dtype=np.int64)
+    for bit, part in enumerate(parts):
+        satisfied |= binned.covered(part).astype(np.int64) << bit
+    counts = [sums_by_key(satisfied, own, 1 << len(parts)) for own in (units * positive, units)]
+    for bit in range(len(parts)):
+        # A sample that satisfies more than a subset satisfies the subset.
+        for count in counts:
+            halves = count.reshape(-1, 2, 1 << bit)
+            halves[:, 0] += halves[:, 1]
+    p, t = (weights.worth(count) for count in counts)
+    prior = (positive * units).sum() / units.sum()
+    estimates = (p + PRIOR_SAMPLES * prior) / (t + PRIOR_SAMPLES)
+    return (
+        tuple(estimates.tolist()) if len(parts) == len(rule.conditions) else (estimates[1].item(),)
+    )
