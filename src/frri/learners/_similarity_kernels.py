@@ -1,11 +1,11 @@
 """Similarity of samples to samples of other classes, for many sets of features at once.
 
-Two values of a numeric attribute are similar to the degree `1 - |x - y| / width`, those of a
-nominal one if they are equal; a t-norm of `frri.fuzzy` joins the degrees on several attributes, in
-the order given, in the very arithmetic in which rules are matched.
+Two values of a numeric feature are similar to the degree `1 - |x - y| / width`, those of a nominal
+one if they are equal; a t-norm of `frri.fuzzy` joins the degrees in several features, in the order
+given, in the arithmetic in which rules are matched.
 
-Interpreted, relations are computed in blocks of rows; compiled, in loops that leave a pair of
-objects as soon as it cannot matter any more. Both do the same operations in the same order.
+Interpreted, relations are computed in blocks of samples; compiled, in loops that leave a pair of
+samples as soon as it cannot change the result. Both do the same operations in the same order.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from frri import fuzzy
 from frri._compile import either, inner_kernel, kernel
 from frri._util import Flags, Floats, Ints
 
-# The numbers by which kernels know the t-norms.
+# Kernels take t-norms by their positions.
 T_NORMS = tuple(fuzzy.T_NORMS)
 _PRODUCT, _LUKASIEWICZ, _HAMACHER, _DRASTIC, _NILPOTENT = map(
     T_NORMS.index, ("product", "lukasiewicz", "hamacher", "drastic", "nilpotent_minimum")
@@ -83,22 +83,8 @@ def _nearest_interpreted(
 ) -> Floats:
     """Return the similarity of each sample to the most similar one of another class.
 
-    Parameters
-    ----------
-    values : array of shape (n_samples, n_features)
-    classes : array of shape (n_samples,)
-    widths : array of shape (n_features,)
-    nominal : array of shape (n_features,)
-    chosen : array of int
-        Features of every set.
-    candidates : array of int
-        One further feature of each set.
-    t_norm : int
-        Position in `T_NORMS`.
-
-    Returns
-    -------
-    array of shape (n_candidates, n_samples)
+    A row of the result is for the chosen features together with one of the candidates; `t_norm` is
+    a position in `T_NORMS`.
     """
     nearest = np.zeros((len(candidates), len(values)))
     for c in np.unique(classes):

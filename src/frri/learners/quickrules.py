@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from frri.table import Attribute
 
 
+# Number of samples from which it pays to compile the kernels and, where an earlier process has left
+# them compiled, to load them.
+COMPILED_FROM = 5_000
+LOADED_FROM = 1_500
+# Degrees and sums that differ by a smaller fraction are the same.
+TOLERANCE = 1e-9
+TIES = ("first", "last")
 # Where a relation comes this near to 1 it may be meant to be 1.
 _ALMOST = 1e-12
 # Degrees of coverage that are kept; those of further rules are computed again when they are needed.
@@ -47,8 +54,8 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     Features are added one by one, always the one that enlarges the positive region most (as in
     `QuickReduct`). For every set of features tried on the way and every sample that is not yet
     covered, the sample makes a rule if these features tell it from the other classes as well as
-    all features do. The rule says "similar to this sample in these features"; what it covers is
-    a fuzzy set of samples. A rule that covers no more than another one is dropped. Rules of a class
+    all features do. The rule is "similar to this sample in these features"; it covers a
+    fuzzy set of samples. A rule that covers no more than another one is dropped. Rules of a class
     add up.
 
     Numeric features are similar to the degree `1 - |x - y| / range`, nominal ones (columns of
@@ -157,9 +164,9 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     def _learn(self, table: TrainingTable) -> None:
         check_complete(table.values, table.attributes)
         known = table.values, table.classes, table.attributes, self.t_norm, self.implicator
-        region = PositiveRegion(*known, weights=table.weights)
+        region = PositiveRegion(*known, table.weights)
         collection = _Collection(region, close=self.coverage_test == "close")
-        with self._step("attributes one after another"):
+        with self._step("features one after another"):
             found = greedy_reduct(region, self.ties, collection, self.max_conditions)
         self.reduct_ = np.array(found, dtype=np.intp)
         meaning = {"t_norm": self.t_norm, "combination": "sum", "fallback": "nearest"}
@@ -185,19 +192,19 @@ class QuickRulesClassifier(LimitedRuleClassifier):
 
 
 class _Collection:
-    """The rules found so far: pairs of an object and a set of attributes."""
+    """The rules found so far: pairs of a sample and a set of features."""
 
     def __init__(self, region: PositiveRegion, *, close: bool) -> None:
-        n_objects = len(region.values)
+        n_samples = len(region.values)
         self.region = region
         self.close = close
         self.rules: dict[int, tuple[int, tuple[int, ...]]] = {}
-        self.covered = np.zeros(n_objects)
+        self.covered = np.zeros(n_samples)
         self._degrees: dict[int, Floats] = {}
         self._created = 0
-        # Rules by the objects that they (almost) fully cover, and by the object they are made from.
-        self._covering: list[list[int]] = [[] for _ in range(n_objects)]
-        self._made_from: list[list[int]] = [[] for _ in range(n_objects)]
+        # Rules by the samples that they (almost) fully cover, and by the sample they are made from.
+        self._covering: list[list[int]] = [[] for _ in range(n_samples)]
+        self._made_from: list[list[int]] = [[] for _ in range(n_samples)]
 
     def visit(self, attributes: Sequence[int], degrees: Floats) -> None:
         """Offer the rules of all samples that these features tell from the other classes."""
@@ -211,32 +218,26 @@ class _Collection:
             relation = self.region.relation(block, attributes)
             amounts = np.cumsum(relation, axis=1)[:, -1].tolist()
             for row, coverage, amount in zip(block.tolist(), relation, amounts, strict=True):
-                if not self._one_done(row):
+                if not self._done(row):
                     self._offer(row, tuple(attributes), coverage, amount)
 
     def satisfied(self) -> bool:
-        """Whether every object is covered."""
+        """Return whether every sample is covered."""
         return bool(self._done().all())
 
-    def _one_done(self, row: int) -> bool:
-        covered, wanted = float(self.covered[row]), float(self.region.full[row])
+    def _done(self, rows: Any = slice(None)) -> Any:
+        """Return which samples are covered."""
+        covered, wanted = self.covered[rows], self.region.full[rows]
         if self.close:
-            return abs(covered - wanted) <= TOLERANCE * max(covered, wanted)
+            return np.abs(covered - wanted) <= TOLERANCE * np.maximum(covered, wanted)
         return covered >= wanted
-
-    def _done(self) -> Flags:
-        covered, wanted = self.covered, self.region.full
-        if self.close:
-            difference = np.abs(covered - wanted)
-            return np.asarray(difference <= TOLERANCE * np.maximum(covered, wanted))
-        return np.asarray(covered >= wanted)
 
     def _offer(
         self, row: int, attributes: tuple[int, ...], coverage: Floats, amount: float
     ) -> None:
         """Add a rule unless another covers as much, and drop those that cover no more than it."""
-        # A rule fully covers the object it is made from, so only such rules can contain this one;
-        # those made from the same object are the most likely.
+        # A rule fully covers the sample it is made from, so only such rules can contain this one;
+        # those made from the same sample are the most likely.
         for rule in chain(self._made_from[row], self._covering[row]):
             if rule in self.rules and _common(coverage, self._coverage(rule)) == amount:
                 return
@@ -275,11 +276,11 @@ def _rules(table: TrainingTable, collection: _Collection) -> Iterator[Rule]:
 
 
 def _condition(table: TrainingTable, row: int, a: int) -> Condition:
-    """Similar to the object in this attribute."""
+    """Return the condition "similar to the sample in this feature"."""
     attribute, value = table.attributes[a], float(table.values[row, a])
     if attribute.kind == "nominal":
-        assert attribute.categories is not None  # noqa: S101
-        return NominalCondition(attribute.name, frozenset({attribute.categories[int(value)]}))
+        category = (attribute.categories or ())[int(value)]
+        return NominalCondition(attribute.name, frozenset({category}))
     width = attribute.width
     return NumericCondition(attribute.name, value - width, value, value, value + width)
 
@@ -287,10 +288,10 @@ def _condition(table: TrainingTable, row: int, a: int) -> Condition:
 class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Choose few features that tell the classes apart as well as all features do.
 
-    The positive region says for every sample how certain its class is: one minus its similarity to
+    The positive region is the certainty of the class of each sample: one minus its similarity to
     the most similar sample of another class. QuickReduct starts without features and adds, one at
     a time, the one that enlarges the positive region most, until it is as large as that of all
-    features. The result need not be the smallest such set. Similarity in an feature is
+    features. The result need not be the smallest such set. Similarity in a feature is
     `1 - |x - y| / range`; constant features are never chosen.
 
     Parameters
@@ -351,7 +352,7 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.ties = ties
 
     def fit(self, X: Any, y: Any) -> QuickReduct:
-        """Choose the attributes.
+        """Choose the features.
 
         Parameters
         ----------
@@ -361,8 +362,7 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        QuickReduct
-            Itself.
+        self
         """
         check_choice("t_norm", self.t_norm, tuple(fuzzy.T_NORMS))
         check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
@@ -395,48 +395,12 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-# Number of samples from which it pays to compile the kernels and, where an earlier process has left
-# them compiled, to load them.
-COMPILED_FROM = 5_000
-LOADED_FROM = 1_500
-
-# Degrees and sums that differ by less than this share of them are the same.
-TOLERANCE = 1e-9
-
-TIES = ("first", "last")
-
-
-class Visitor(Protocol):
-    """A caller that looks at every feature set on the way."""
-
-    def visit(self, attributes: Sequence[int], degrees: Floats) -> None:
-        """Look at a set of features and its positive region."""
-
-    def satisfied(self) -> bool:
-        """Return whether there is no need to go on."""
-
-
 class PositiveRegion:
     """Certainty of the class of each sample, over any set of features.
 
-    Parameters
-    ----------
-    values : array of shape (n_samples, n_features)
-    classes : array of shape (n_samples,)
-    attributes : sequence of Attribute
-    t_norm : str
-        T-norm that joins the similarities in the features; a name of `frri.fuzzy.T_NORMS`.
-    implicator : str
-        Implicator that turns similarities into certainties; a name of `frri.fuzzy.IMPLICATORS`.
-    weights : ndarray of float, shape (n_samples,), optional
-        Weights of the samples in the size of a positive region.
-
-    Attributes
-    ----------
-    informative : list of int
-        Features that are not constant. Only these are considered.
-    full : array of shape (n_samples,)
-        The positive region over all of them.
+    Names of t-norm and implicator are those of `frri.fuzzy`; weights count in the size of a
+    positive region. Only features that are not constant are considered (`informative`); `full` is
+    the positive region over all of them.
 
     Examples
     --------
@@ -513,24 +477,12 @@ def total(degrees: Floats) -> float:
 
 
 def greedy_reduct(
-    region: PositiveRegion, ties: str, visitor: Visitor | None = None, most: int | None = None
+    region: PositiveRegion, ties: str, visitor: _Collection | None = None, most: int | None = None
 ) -> list[int]:
     """Add the feature that enlarges the positive region most until it is that of all features.
 
-    Parameters
-    ----------
-    region : PositiveRegion
-    ties : {"first", "last"}
-        Choice among equally good features.
-    visitor : Visitor, optional
-        Called with every set of features that is tried, in order.
-    most : int, optional
-        Maximum number of features to add.
-
-    Returns
-    -------
-    list of int
-        The features in the order in which they were added.
+    Of equally good features the first or the last is added, at most `most` of them. The visitor
+    sees every set of features that is tried, in order. The result is in the order of addition.
     """
     chosen: list[int] = []
     enough = (1.0 - TOLERANCE) * region.size(region.full)
