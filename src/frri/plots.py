@@ -12,7 +12,7 @@ import numpy as np
 
 from frri._util import Floats, import_optional
 from frri.pareto.frontier import Frontier
-from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules import NumericCondition, Rule, RuleSet
 from frri.rules.rule import as_labels
 from frri.rules.rule_statistics import quality
 from frri.rules.text import conclusion_text, condition_text
@@ -53,10 +53,9 @@ def plot_rule(ruleset: RuleSet, index: int, X: Any = None, y: Any = None) -> "Fi
     groups = _split_by_class(ruleset, X, y)
     n_columns = 2 if len(names) == 4 else min(len(names), 3)
     n_rows = -(-len(names) // n_columns)
-    figure = _make_figure(4.2 * n_columns, 2.9 * n_rows + 1.1)
     conclusion = conclusion_text(ruleset, rule)
     title = f"Rule {index}: THEN {conclusion}   (confidence {rule.weight:.2f})"
-    figure.suptitle(title, fontsize=12)
+    figure = _make_figure(4.2 * n_columns, 2.9 * n_rows + 1.1, title)
     positions = {attribute.name: j for j, attribute in enumerate(ruleset.attributes)}
     for position, name in enumerate(names):
         axes = _add_axes(figure, n_rows, n_columns, position + 1)
@@ -85,11 +84,14 @@ def plot_rules(ruleset: RuleSet, X: Any = None, y: Any = None, *, most: int = 30
     >>> len(plot_rules(rules, [[1], [2], [8]], [0, 0, 1]).axes)
     2
     """
-    figure = _make_figure(9.0, 2.2)
+    import_optional("matplotlib", "Drawing rules", "plot")
     shown = sorted(quality(ruleset, X, y), key=lambda one: -one.coverage)[:most]
     if not shown:
         raise ValueError("There are no rules to draw.")
-    figure.set_size_inches(9.0, max(2.2, 0.3 * len(shown) + 1.4))
+    title = f"Rules for {ruleset.target}"
+    if len(shown) < len(ruleset):
+        title += f" (the {len(shown)} of {len(ruleset)} that cover most)"
+    figure = _make_figure(9.0, max(2.2, 0.3 * len(shown) + 1.4), title)
     left = _add_axes(figure, 1, 2, 1)
     right = _add_axes(figure, 1, 2, 2, sharey=left)
     places = np.arange(len(shown))
@@ -108,10 +110,6 @@ def plot_rules(ruleset: RuleSet, X: Any = None, y: Any = None, *, most: int = 30
     for axes in (left, right):
         axes.grid(axis="x", color="#dddddd", linewidth=0.7)
         axes.set_axisbelow(True)
-    title = f"Rules for {ruleset.target}"
-    if len(shown) < len(ruleset):
-        title += f" (the {len(shown)} of {len(ruleset)} that cover most)"
-    figure.suptitle(title, fontsize=12)
     _add_legend(figure, ruleset)
     return figure
 
@@ -141,42 +139,31 @@ def plot_map(
     """
     columns = [_find_ordered(ruleset, name) for name in (x, y)]
     spans = [_value_range(ruleset, ruleset.attributes[j]) for j in columns]
-    figure = _make_figure(6.4, 5.6)
+    title = f"Rules for {ruleset.target}: full match filled, reach dashed"
+    figure = _make_figure(6.4, 5.6, title)
     axes = _add_axes(figure)
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - optional
 
     users = [rule for rule in ruleset if {x, y} & set(rule.attributes)]
     for rule in sorted(users, key=lambda rule: -rule.weight)[:most]:
         color = _class_color(ruleset, rule.consequent)
-        for part, style in (
-            ("core", {"facecolor": (color, 0.2), "linewidth": 1.5}),
-            ("support", {"facecolor": "none", "linewidth": 1.0, "linestyle": "--"}),
-        ):
+        core: dict[str, Any] = {"facecolor": (color, 0.2), "linewidth": 1.5}
+        support: dict[str, Any] = {"facecolor": "none", "linewidth": 1.0, "linestyle": "--"}
+        for part, style in (("core", core), ("support", support)):
             left, right = _interval(rule, x, spans[0], part)
             low, high = _interval(rule, y, spans[1], part)
-            box = Rectangle((left, low), right - left, high - low, edgecolor=color)
-            box.update(style)
+            box = Rectangle((left, low), right - left, high - low, edgecolor=color, **style)
             axes.add_patch(box)
+    points: dict[str, Any] = {"s": 16, "edgecolors": "white", "linewidths": 0.4, "zorder": 3}
     for group in _split_by_class(ruleset, X, labels):
-        axes.scatter(
-            group.matrix[:, columns[0]],
-            group.matrix[:, columns[1]],
-            s=16,
-            marker=group.marker,
-            color=group.color,
-            edgecolors="white",
-            linewidths=0.4,
-            zorder=3,
-        )
-    for axis, name, j, (low, high) in zip(
-        (axes.xaxis, axes.yaxis), (x, y), columns, spans, strict=True
-    ):
+        places = group.matrix[:, columns].T
+        axes.scatter(*places, marker=group.marker, color=group.color, **points)
+    for axis, j, (low, high) in zip((axes.xaxis, axes.yaxis), columns, spans, strict=True):
         margin = 0.03 * (high - low)
         set_limits = axes.set_xlim if axis is axes.xaxis else axes.set_ylim
         set_limits(low - margin, high + margin)
         _set_ticks(axis, ruleset.attributes[j])
-        axis.set_label_text(name)
-    figure.suptitle(f"Rules for {ruleset.target}: full match filled, reach dashed", fontsize=12)
+        axis.set_label_text(ruleset.attributes[j].name)
     _add_legend(figure, ruleset, MARKERS)
     return figure
 
@@ -200,7 +187,8 @@ def plot_sizes(learner: Any) -> "Figure":
     path = getattr(learner, "path_", None)
     if path is None:
         raise ValueError('There are no sizes to draw: fit the learner with max_rules="1se".')
-    figure = _make_figure(6.4, 3.8)
+    title = f"{path.chosen} rules are within one standard error of the best"
+    figure = _make_figure(6.4, 3.8, title)
     axes = _add_axes(figure)
     axes.errorbar(path.sizes, path.scores, yerr=path.errors, color=COLORS[0], marker="o", capsize=3)
     near = path.score_of(path.best) - path.errors[path.sizes.index(path.best)]
@@ -212,7 +200,6 @@ def plot_sizes(learner: Any) -> "Figure":
     axes.minorticks_off()
     axes.set_xlabel("at most so many rules")
     axes.set_ylabel(path.measure)
-    figure.suptitle(f"{path.chosen} rules are within one standard error of the best", fontsize=12)
     return figure
 
 
@@ -236,7 +223,7 @@ def plot_frontier(frontier: Frontier) -> "Figure":
     sizes = [point.at_most for point in frontier.points]
     errors = [point.errors for point in frontier.points]
     bounds = [point.bound for point in frontier.points]
-    figure = _make_figure(6.4, 3.8)
+    figure = _make_figure(6.4, 3.8, f"The best of {len(frontier.pool):,} rules")
     axes = _add_axes(figure)
     axes.plot(sizes, errors, color=COLORS[0], marker="o", label="found")
     axes.plot(sizes, bounds, color=GRAY, marker="_", linestyle="--", label="proved: no fewer")
@@ -245,14 +232,13 @@ def plot_frontier(frontier: Frontier) -> "Figure":
     axes.set_xlabel("at most so many rules")
     axes.set_ylabel(f"errors on {frontier.n_objects:,} objects")
     axes.legend(frameon=False)
-    figure.suptitle(f"The best of {len(frontier.pool):,} rules", fontsize=12)
     return figure
 
 
 # ------------------------------------------------------------------ figures
 
 
-def _make_figure(width: float, height: float) -> "Figure":
+def _make_figure(width: float, height: float, title: str) -> "Figure":
     """Make a figure without pyplot, which would show or keep it."""
     import_optional("matplotlib", "Drawing rules", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - optional
@@ -260,6 +246,7 @@ def _make_figure(width: float, height: float) -> "Figure":
 
     figure = Figure(figsize=(width, height), layout="constrained", dpi=110)
     FigureCanvasAgg(figure)
+    figure.suptitle(title, fontsize=12)
     return figure
 
 
@@ -290,14 +277,8 @@ def _add_legend(figure: "Figure", ruleset: RuleSet, markers: str = "s") -> None:
         for c in range(len(ruleset.classes))
     ]
     names = [f"{ruleset.target} = {label}" for label in ruleset.classes]
-    figure.legend(
-        handles,
-        names,
-        loc="outside lower center",
-        ncols=min(4, len(names)),
-        frameon=False,
-        fontsize=9,
-    )
+    place: dict[str, Any] = {"loc": "outside lower center", "ncols": min(4, len(names))}
+    figure.legend(handles, names, frameon=False, fontsize=9, **place)
 
 
 # ------------------------------------------------------------------ samples and features
@@ -374,10 +355,7 @@ def _draw_categories(
 ) -> None:
     """Draw a bar for each category, with a black frame if the rule allows it."""
     categories = attribute.categories or ()
-    allowed = [
-        all(category in c.values for c in conditions if isinstance(c, NominalCondition))
-        for category in categories
-    ]
+    allowed = [all(category in c.values for c in conditions) for category in categories]
     places = np.arange(len(categories))
     heights = np.zeros(len(places))
     counts = [np.array([(column == code).sum() for code in places]) for column in data]
@@ -389,22 +367,20 @@ def _draw_categories(
     axes.set_ylabel("objects" if data else "")
     if not data:
         axes.set_yticks([])
-    names = [
-        f"{name} ✓" if inside else name for name, inside in zip(categories, allowed, strict=True)
-    ]
-    axes.set_xticks(places, [fill(name, 12) for name in names], fontsize=8)
+    marks = [" ✓" if inside else "" for inside in allowed]
+    names = [fill(name + mark, 12) for name, mark in zip(categories, marks, strict=True)]
+    axes.set_xticks(places, names, fontsize=8)
     axes.tick_params(axis="x", rotation=30 if len(categories) > 4 else 0)
 
 
 def _find_ordered(ruleset: RuleSet, name: str) -> int:
     """Return the position of a feature that has an order."""
-    for j, attribute in enumerate(ruleset.attributes):
-        if attribute.name == name:
-            if attribute.kind == "nominal":
-                raise ValueError(f"Attribute {name!r} has no order; a map needs two that have one.")
-            return j
-    known = ", ".join(attribute.name for attribute in ruleset.attributes)
-    raise ValueError(f"There is no attribute {name!r}; there are {known}.")
+    names = [attribute.name for attribute in ruleset.attributes]
+    if name not in names:
+        raise ValueError(f"There is no attribute {name!r}; there are {', '.join(names)}.")
+    if ruleset.attributes[names.index(name)].kind == "nominal":
+        raise ValueError(f"Attribute {name!r} has no order; a map needs two that have one.")
+    return names.index(name)
 
 
 def _value_range(ruleset: RuleSet, attribute: Attribute) -> tuple[float, float]:

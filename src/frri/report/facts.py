@@ -412,13 +412,7 @@ def _performance(table: _Table, classes: Positions) -> dict[str, Any]:
 
 
 def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> list[dict[str, Any]]:
-    """Count the samples that each rule decides, and the correct ones with an interval.
-
-    Examples
-    --------
-    >>> count_decided(2, np.array([1, 1, -1]), np.array([True, False, True]))[0]
-    {'rows': 0, 'right': 0, 'interval': None}
-    """
+    """Count the samples that each rule decides, and the correct ones with an interval."""
     found: list[dict[str, Any]] = []
     for r in range(n_rules):
         own = deciding == r

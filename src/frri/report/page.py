@@ -76,7 +76,7 @@ def write_report(
 
 
 def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, **options: Any) -> str:
-    """Return the page of a model as a string.
+    """Return the page of a model as a string, a complete HTML document.
 
     Parameters
     ----------
@@ -85,11 +85,6 @@ def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, **options: Any) 
         Samples to show the rules on, and their classes or numbers.
     **options
         `max_rows`, `names` and `stability`, as in `write_report`.
-
-    Returns
-    -------
-    str
-        A complete HTML document.
 
     Examples
     --------
@@ -136,13 +131,6 @@ def notebook_html(ruleset: RuleSet) -> str:
     """Return the page in a sandboxed frame, and the plain table for viewers without frames.
 
     Rules of semantics that the page does not support are shown as the table alone.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> rule = Rule((NumericCondition.below("a", 3),), 0)
-    >>> notebook_html(RuleSet((rule,), (Attribute("a", 0, 9),), (0, 1)))[:50]
-    '<iframe title="Rules for class" sandbox="allow-scr...'
     """
     table = ruleset_html(ruleset)
     if not SUPPORTED.accepts(ruleset.semantics):
@@ -157,13 +145,7 @@ def notebook_html(ruleset: RuleSet) -> str:
 
 
 def to_embedded_json(content: Any) -> str:
-    r"""Return JSON without any character that could end the script element around it.
-
-    Examples
-    --------
-    >>> print(to_embedded_json({"name": "</script><b>&"}))
-    {"name":"\u003c/script\u003e\u003cb\u003e\u0026"}
-    """
+    """Return JSON without any character that could end the script element around it."""
     text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -180,21 +162,13 @@ def _hash(content: str) -> str:
 
 
 def headline(known: Mapping[str, Any]) -> str:
-    r"""Return the sentence that opens the page.
-
-    Parameters
-    ----------
-    known : mapping
-        Result of `frri.report.facts`.
+    r"""Return the sentence that opens the page, from the result of `frri.report.facts`.
 
     Examples
     --------
     >>> from frri import Attribute, NumericCondition, Rule, RuleSet
-    >>> from frri.report import facts
     >>> rule = Rule((NumericCondition.below("a", 3),), "x")
     >>> rules = RuleSet((rule,), (Attribute("a", 0, 9),), ("x", "y"))
-    >>> headline(facts(rules))
-    '1 rule; how good it is can be told with rows whose class is known.'
     >>> headline(facts(rules, [[1], [2], [4]], ["x", "x", "y"])).replace("\u00a0", " ")
     '1 rule, right on 67 % of 3 given rows (95 % interval 21 to 94); always answering x: 67 %.'
     """
@@ -259,14 +233,7 @@ def key_figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def recognized(known: Mapping[str, Any]) -> str:
-    """Return the recall of each class; of many classes the lowest and the highest.
-
-    Examples
-    --------
-    >>> cells = [[0, 0, 3], [0, 1, 1], [1, 1, 1]]
-    >>> recognized({"model": {"classes": ["no", "yes"]}, "performance": {"confusion": cells}})
-    'of no: 75 %, of yes: 100 %'
-    """
+    """Return the recall of each class; of many classes the lowest and the highest."""
     rows, hits = Counter[int](), Counter[int]()
     for truth, decided, count in known["performance"]["confusion"]:
         rows[truth] += count
@@ -294,13 +261,7 @@ def percent(fraction: float) -> str:
 
 
 def number_format(known: Mapping[str, Any]) -> Callable[[float], str]:
-    """Return the function that writes predicted numbers, to three more places than their range.
-
-    Examples
-    --------
-    >>> number_format({"numbers": {"low": 25.0, "high": 346.0}})(152.1334841)
-    '152.1'
-    """
+    """Return the function that writes predicted numbers, to three more places than their range."""
     return Attribute("number", known["numbers"]["low"], known["numbers"]["high"]).show
 
 
