@@ -24,7 +24,7 @@ from frri._util import Progress, find_name
 from frri.cli.console import notes
 from frri.cli.files import UnseenValues, batches_for, load_model, write_output
 from frri.cli.options import Arguments, Parser
-from frri.export.text_formats import csv_lines, csv_text
+from frri.export.text_formats import csv_text
 from frri.rules import RuleSet
 from frri.rules.conformal import half_width
 from frri.rules.inference import Decision
@@ -155,7 +155,7 @@ def _to_csv(tables: Iterable[Columns]) -> Iterator[str]:
             for column in columns.values()
         ]
         rows = zip(*cells, strict=True)
-        yield csv_lines(rows) if part else csv_text(columns, rows)
+        yield csv_text(rows if part else [columns, *rows])
 
 
 def _to_json(tables: Iterable[Columns]) -> Iterator[str]:

@@ -104,7 +104,7 @@ class Table:
     def csv(self) -> str:
         """Return comma-separated values in full precision."""
         rows = [[None if _missing(value) else value for value in row] for row in self.rows]
-        return csv_text(self.columns, rows).rstrip("\n")
+        return csv_text([self.columns, *rows]).rstrip("\n")
 
     def text_columns(self) -> list[bool]:
         """Return which columns after the first contain words and are aligned left."""

@@ -26,6 +26,7 @@ class Dialect(ABC):
     most_arguments: int = 1000
     most_columns: int | None = None
     empty_names: bool = False
+    backslashes: bool = True
 
     def identifier(self, name: str) -> str:
         """Return a name in double quotes."""
@@ -38,9 +39,14 @@ class Dialect(ABC):
         return "'" + self.check_text(value).replace("'", "''") + "'"
 
     def check_text(self, value: str) -> str:
-        """Return the string itself, if SQL can contain it."""
+        """Return the string itself, if SQL can contain it and every database reads it alike."""
         if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
             raise ValueError(f"SQL cannot hold the text {value!r}; rename it without U+0000.")
+        if "\\" in value and not self.backslashes:
+            raise ValueError(
+                f"Databases differ in how they read the backslash in {value!r}; "
+                "choose the dialect of yours or rename it."
+            )
         return value
 
     @abstractmethod
@@ -76,23 +82,21 @@ class Dialect(ABC):
             return self._encode_boolean(column, number) if attribute.is_flag else number
         if attribute.kind == "date":
             return self.as_days(column)
-        assert attribute.categories is not None  # noqa: S101 - the two other kinds have them
-        texts = category_texts(attribute.categories)
+        categories = attribute.categories or ()
+        texts = category_texts(categories)
         value = self.as_text(column, texts)
-        spelled = folding(attribute.categories) is str.lower
-        folded = f"lower({value})" if spelled else value
-        if attribute.kind == "nominal":
-            others = "".join(
-                f"WHEN {self.text(text)} THEN {self.text(category)} "
-                for text, category in texts.items()
-                if spelled or text != category
-            )
-            return f"CASE {folded} {others}ELSE {value} END" if others else value
-        places = {c: self.number(float(k)) for k, c in enumerate(attribute.categories)}
-        codes = "".join(
-            f"WHEN {self.text(text)} THEN {places[category]} " for text, category in texts.items()
+        lower = folding(categories) is str.lower
+        codes = {c: self.text(c) for c in categories}
+        if attribute.kind == "ordinal":
+            codes = {c: self.number(float(k)) for k, c in enumerate(categories)}
+        branches = "".join(
+            f"WHEN {self.text(text)} THEN {codes[category]} "
+            for text, category in texts.items()
+            if lower or text != category or attribute.kind == "ordinal"
         )
-        return f"CASE {folded} {codes}END" if codes else "NULL"
+        other = "NULL" if attribute.kind == "ordinal" else value
+        folded = f"lower({value})" if lower else value
+        return f"CASE {folded} {branches}ELSE {other} END" if branches else other
 
     def _encode_boolean(self, column: str, number: str) -> str:
         """Return 1 and 0 for the words of booleans and for those of the database."""
@@ -138,15 +142,7 @@ class Ansi(Dialect):
     name = "ansi"
     real = "DOUBLE PRECISION"
     text_type = "VARCHAR"
-
-    def check_text(self, value: str) -> str:
-        """Return the string itself, if every database reads it in the same way."""
-        if "\\" in value:
-            raise ValueError(
-                f"Databases differ in how they read the backslash in {value!r}; "
-                "choose the dialect of yours or rename it."
-            )
-        return super().check_text(value)
+    backslashes = False
 
     def number(self, value: float) -> str:
         """Write an exponent always: without one it would be a decimal, not a float."""
@@ -173,10 +169,7 @@ class DuckDB(Ansi):
     name = "duckdb"
     real = "DOUBLE"
     materialized = "AS MATERIALIZED"
-
-    def check_text(self, value: str) -> str:
-        """Return the string itself: a backslash has no special meaning."""
-        return Dialect.check_text(self, value)
+    backslashes = True
 
     def as_number(self, column: str) -> str:
         """Read NaN, and a string that is no number, as missing."""

@@ -3,8 +3,7 @@
 import csv
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from frri.rules.rule import Label
@@ -29,16 +28,9 @@ def to_text(ruleset: RuleSet) -> str:
 
 
 def numbered_lines(ruleset: RuleSet) -> list[str]:
-    """Return the lines with the numbers of the rules; lines after the rules have none.
-
-    Examples
-    --------
-    >>> from frri import Rule
-    >>> numbered_lines(RuleSet((Rule((), 2.5),), (), (), semantics="added-contributions"))
-    ['1. ALWAYS class +2.5', 'BASE class 0']
-    """
+    """Return the lines with the numbers of the rules; lines after the rules have none."""
     lines = to_text(ruleset).splitlines()
-    numbers = [f"{r}. " for r in range(1, len(ruleset) + 1)] + [""] * (len(lines) - len(ruleset))
+    numbers = (f"{r}. " if r <= len(ruleset) else "" for r in range(1, len(lines) + 1))
     return [number + line for number, line in zip(numbers, lines, strict=True)]
 
 
@@ -57,17 +49,13 @@ def to_markdown(ruleset: RuleSet) -> str:
     | --- | --- | --- | --- |
     | 1 | age &lt; 30 | no | 0.90 |
     """
-    titles, rows = display_rows(ruleset)
-    lines = [_markdown_line(titles), _line_of(["---"] * len(titles)), *map(_markdown_line, rows)]
+    titles, *rows = _table(ruleset, cell_text)
+    lines = [_markdown_line(titles), f"|{' --- |' * len(titles)}", *map(_markdown_line, rows)]
     return "\n".join(lines)
 
 
 def _markdown_line(cells: list[str]) -> str:
-    return _line_of([_markdown_cell(cell) for cell in cells])
-
-
-def _line_of(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(map(_markdown_cell, cells))} |"
 
 
 def _markdown_cell(cell: str) -> str:
@@ -131,27 +119,18 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
     \bottomrule
     \end{tabular}
     """
-    titles, rows = display_rows(ruleset)
+    rows = _table(ruleset, cell_text)
+    titles, *lines = [" & ".join(map(escape_latex, cells)) + r" \\" for cells in rows]
     name = "longtable" if long else "tabular"
-    columns = "rp{0.5\\linewidth}l" + "r" * (len(titles) - 3)
-    head = [rf"\begin{{{name}}}{{{columns}}}", r"\toprule", _latex_line(titles), r"\midrule"]
+    columns = "rp{0.5\\linewidth}l" + "r" * (len(rows[0]) - 3)
+    head = [rf"\begin{{{name}}}{{{columns}}}", r"\toprule", titles, r"\midrule"]
     if long:
         head.append(r"\endhead")
-    return "\n".join([*head, *map(_latex_line, rows), r"\bottomrule", rf"\end{{{name}}}"])
-
-
-def _latex_line(cells: list[str]) -> str:
-    return " & ".join(escape_latex(cell) for cell in cells) + r" \\"
+    return "\n".join([*head, *lines, r"\bottomrule", rf"\end{{{name}}}"])
 
 
 def escape_latex(text: str) -> str:
-    r"""Return a string on one line without LaTeX commands.
-
-    Examples
-    --------
-    >>> print(escape_latex("50% < 3 ± 1"))
-    50\% \textless{} 3 $\pm$ 1
-    """
+    """Return a string on one line without LaTeX commands."""
     return _LATEX_SPECIAL.sub(lambda found: _COMMANDS[found.group()], one_line(text))
 
 
@@ -175,30 +154,18 @@ def to_csv(ruleset: RuleSet) -> str:
     rule,if,class,confidence
     1,age < 30,'=1+1,0.9
     """
-    titles, rows = rule_rows(ruleset)
-    return csv_text(titles, rows)
+    return csv_text(_table(ruleset, lambda _, cell: cell))
 
 
-def csv_text(titles: Iterable[str], rows: Iterable[Sequence[Cell]]) -> str:
+def csv_text(rows: Iterable[Iterable[Cell]]) -> str:
     r"""Return comma-separated values whose cells are read back unchanged.
 
     Except for what looks like a formula: there, one apostrophe in front is to be taken away.
 
     Examples
     --------
-    >>> csv_text(["class"], [["one\rtwo"], ["=1+1"], ["-1"], [""]])
-    'class\n"one\rtwo"\n\'=1+1\n-1\n""\n'
-    """
-    return csv_lines(chain([titles], rows))
-
-
-def csv_lines(rows: Iterable[Iterable[Cell]]) -> str:
-    r"""Return rows of a CSV file without a header.
-
-    Examples
-    --------
-    >>> csv_lines([["a", 1], ["b", None]])
-    'a,1\nb,\n'
+    >>> csv_text([["class"], ["one\rtwo"], ["=1+1"], ["-1"], [""], [None, 1]])
+    'class\n"one\rtwo"\n\'=1+1\n-1\n""\n,1\n'
     """
     lines = _Lines()
     # With this end of lines the csv module puts both of its characters in quotes, wherever they
@@ -223,51 +190,18 @@ def _csv_cell(cell: Cell) -> Cell:
 
 
 def one_line(text: str) -> str:
-    r"""Replace line breaks and other control characters by spaces.
-
-    Examples
-    --------
-    >>> one_line("red\nDROP\x1b[31m")
-    'red DROP [31m'
-    """
+    """Replace line breaks and other control characters by spaces."""
     control = {"Cc", "Zl", "Zp", "Cs"}
     return "".join(" " if unicodedata.category(c) in control else c for c in text)
 
 
-def rule_rows(ruleset: RuleSet) -> tuple[list[str], list[list[Cell]]]:
-    """Return column titles, and a row per rule: number, conditions, class, weight, statistics.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
-    >>> rule_rows(RuleSet((rule,), (Attribute("age"),), ("no", "yes"), "answer"))
-    (['rule', 'if', 'answer', 'confidence'], [[1, 'age < 30', 'no', 0.9]])
-    """
-    return _table(ruleset, lambda _, cell: cell)
-
-
-def display_rows(ruleset: RuleSet) -> tuple[list[str], list[list[str]]]:
-    """Return the same, rounded for display.
-
-    Examples
-    --------
-    >>> from frri import Rule
-    >>> rules = Rule((), -1234.5678),
-    >>> display_rows(RuleSet(rules, (), (), "price", semantics="weighted-mean"))[1]
-    [['1', '', '-1234.57', '1.00']]
-    """
-    return _table(ruleset, cell_text)
-
-
-def _table(
-    ruleset: RuleSet, form: Callable[[str, Any], CellT]
-) -> tuple[list[str], list[list[CellT]]]:
+def _table(ruleset: RuleSet, form: Callable[[str, Any], CellT]) -> list[list[CellT]]:
+    """Return titles, and a row per rule: number, conditions, class, weight, statistics."""
     columns = rule_columns(ruleset)
     del columns["conditions"]
-    titles = [ruleset.target if title == "then" else title for title in columns]
+    titles = ["rule", *(ruleset.target if title == "then" else title for title in columns)]
     rows = [
         [form("rule", number), *(form(title, of(rule)) for title, of in columns.items())]
         for number, rule in enumerate(ruleset, start=1)
     ]
-    return ["rule", *titles], rows
+    return [[form("", title) for title in titles], *rows]
