@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.additive import TUNED, changed, folds
 from frri import CompactFRRIClassifier
 from frri.compare.datasets import load
-from frri.learners.compact import adjust, candidates, classifier
-from frri.learners.compact.select import RuleSelection
+from frri.learners.compact import candidates, classifier, tune_bounds
+from frri.learners.compact.select import RuleSelection, find_fewest_errors
 from frri.rules.measures import accuracy, balanced_accuracy
 
 
@@ -42,12 +42,12 @@ VARIANTS = {
     "attributes twice as dear": ({}, ((classifier, "PRICE", 0.004),)),
     "no swaps": ({}, ((RuleSelection, "_swap", _nothing),)),
     "no trimming": ({}, ((RuleSelection, "_trim", _nothing),)),
-    "sides stay": ({}, ((adjust, "STEPS", 0),)),
-    "sides move half as far": ({}, ((adjust, "SPREAD", 0.075),)),
-    "sides move twice as far": ({}, ((adjust, "SPREAD", 0.3),)),
-    "twice as many steps": ({}, ((adjust, "STEPS", 120),)),
-    "half the temperature": ({}, ((adjust, "TEMPERATURE", 0.2),)),
-    "twice the temperature": ({}, ((adjust, "TEMPERATURE", 0.8),)),
+    "sides stay": ({}, ((tune_bounds, "STEPS", 0),)),
+    "sides move half as far": ({}, ((tune_bounds, "SPREAD", 0.075),)),
+    "sides move twice as far": ({}, ((tune_bounds, "SPREAD", 0.3),)),
+    "twice as many steps": ({}, ((tune_bounds, "STEPS", 120),)),
+    "half the temperature": ({}, ((tune_bounds, "TEMPERATURE", 0.2),)),
+    "twice the temperature": ({}, ((tune_bounds, "TEMPERATURE", 0.8),)),
     "smoother precision": ({}, ((candidates, "PRIOR_SAMPLES", 10.0),)),
     "no class weights": ({"class_weight": None}, ()),
 }
@@ -60,11 +60,12 @@ PATIENCE = 3.0
 
 def _most_hits(self, most):
     """In the place of `RuleSelection.search`: the rules that hit most; every class has one."""
-    found = self.find_fewest_errors(len(self.pool), most, PATIENCE)
+    found = find_fewest_errors(self.samples, self.candidates, most, PATIENCE)
     self.rules = found.selected.tolist()
     proofs.append(found.status == "optimal")
-    for rule in self.pool.best_of_each_class():
-        if self.pool.classes[rule] not in self.pool.classes[self.rules]:
+    classes = self.candidates.classes
+    for rule in self.best_of_each_class():
+        if classes[rule] not in classes[self.rules]:
             self.rules.append(rule)
 
 

@@ -13,10 +13,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_compact
 from frri import CompactFRRIClassifier, RuleSet
-from frri.learners.compact import classifier, grow
-from frri.learners.compact.adjust import Boxes
-from frri.learners.compact.candidates import CandidatePool
-from frri.learners.compact.select import RuleSelection, error_fraction
+from frri.learners.compact import candidates, classifier
+from frri.learners.compact.candidates import Samples, box_radii, build_candidates, grow_boxes
+from frri.learners.compact.select import RuleSelection, error_fraction, find_fewest_errors
+from frri.learners.compact.tune_bounds import Boxes
 from thorough import often
 
 SIDES = {"at most": 1, "at least": 2, "equal": 3}
@@ -45,19 +45,20 @@ def tables(draw):
 
 def chosen(table, share, most):
     values, classes, weights, rigid = table
+    samples = Samples(values, classes, int(classes.max()) + 1, weights, rigid, len(values))
     anchors = np.arange(len(values))
-    reach = 0.5 * grow.box_radii(values, classes, rigid, anchors, 2)
-    apart = reach > grow.TOLERANCE
+    reach = 0.5 * box_radii(samples, anchors, 2)
+    apart = reach > candidates.TOLERANCE
     anchors, reach = anchors[apart], reach[apart]
-    with patch.object(grow, "MAX_PLANES", 24 if share else 2):  # weights as they are, as digits
-        types = grow.grow_boxes(values, classes, weights, rigid, anchors, reach, share, 4)
-    pool = CandidatePool(values, classes, int(classes.max()) + 1, weights, rigid, len(values))
-    pool.add(anchors, reach, types, min_support=0.1)
-    choice = RuleSelection(pool, 0.002)
+    with patch.object(candidates, "MAX_PLANES", 24 if share else 2):  # weights, or their digits
+        types = grow_boxes(samples, anchors, reach, share, 4)
+    pool = build_candidates(samples, anchors, reach, types, 0.1)
+    choice = RuleSelection(samples, pool, 0.002)
     choice.search(most)
-    found = [(int(pool.anchors[r]), pool.reach[r], tuple(pool.types[r])) for r in choice.rules]
-    boxes = Boxes.of(pool, choice.rules)
-    boxes.fine_tune(pool, 0.4)
+    rules = choice.candidates.take(choice.rules)
+    found = [(u, far, tuple(t)) for u, far, t in zip(*rules[:3], strict=True)]
+    boxes = Boxes.of(samples, rules)
+    boxes.fine_tune(samples, 0.4)
     return reach.tolist(), types.tolist(), found, boxes
 
 
@@ -210,7 +211,7 @@ def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
     clf = CompactFRRIClassifier(class_weight=None)
     table = clf._training_table(X, y)
     part = table.take(classifier._evaluation_samples(table.classes, 3))
-    weights = clf._empty_pool(part, table).weights
+    weights = clf._samples(part, table).weights
     shares = np.bincount(part.classes, weights) / weights.sum()
     np.testing.assert_allclose(shares, np.bincount(table.classes) / len(y), rtol=1e-6)
     assert len(part.classes) < 70
@@ -238,20 +239,18 @@ def test_the_fewest_errors_are_those_of_the_definition():
         values = random.integers(0, 5, (12, 2)) / 4.0
         classes = random.permutation([0, 1] * 6)
         weights, rigid = random.integers(1, 9, 12).astype(float), np.zeros(2, dtype=bool)
-        reach = 0.5 * grow.box_radii(values, classes, rigid, np.arange(12), 2)
-        anchors = np.flatnonzero(reach > grow.TOLERANCE)
+        samples = Samples(values, classes, 2, weights, rigid, 12)
+        reach = 0.5 * box_radii(samples, np.arange(12), 2)
+        anchors = np.flatnonzero(reach > candidates.TOLERANCE)
         if len(anchors) < 2:
             continue
-        types = grow.grow_boxes(values, classes, weights, rigid, anchors, reach[anchors], 0.3, 4)
-        pool = CandidatePool(values, classes, 2, weights, rigid, 12)
-        pool.add(anchors, reach[anchors], types)
-        choice = RuleSelection(pool, 0.002)
-        count = len(pool)
+        types = grow_boxes(samples, anchors, reach[anchors], 0.3, 4)
+        pool = build_candidates(samples, anchors, reach[anchors], types)
         rules = [
-            error_fraction(pool, pool.classes[list(some)], pool.scores[list(some)])
+            error_fraction(samples, pool.classes[list(some)], pool.scores[list(some)])
             for size in (1, 2)
-            for some in combinations(range(count), size)
+            for some in combinations(range(len(pool.classes)), size)
         ]
-        found = choice.find_fewest_errors(count, 2, 60)
+        found = find_fewest_errors(samples, pool, 2, 60)
         assert found.errors == found.bound
-        assert found.errors / pool.total == min(rules)
+        assert found.errors / samples.total == min(rules)

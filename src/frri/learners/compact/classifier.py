@@ -10,24 +10,24 @@ from sklearn.utils import Bunch
 from frri.induction import TOLERANCE
 from frri.learners.base import RuleClassifier
 from frri.learners.box_rules import scaled_values
-from frri.learners.compact.adjust import Boxes
-from frri.learners.compact.candidates import CandidatePool
-from frri.learners.compact.grow import box_radii, grow_boxes
-from frri.learners.compact.select import RuleSelection, error_fraction, objective_fraction
+from frri.learners.compact.candidates import Samples, box_radii, build_candidates, grow_boxes
+from frri.learners.compact.select import (
+    RuleSelection,
+    error_fraction,
+    find_fewest_errors,
+    objective_fraction,
+)
+from frri.learners.compact.tune_bounds import Boxes
 from frri.learners.size_cv import class_path
 from frri.learners.training_table import check_class_weight, class_factors
-from frri.learners.validation import (
-    check_amount,
-    check_count,
-    check_part,
-    check_share,
-)
+from frri.learners.validation import check_amount, check_count, check_part, check_share
 from frri.rules import Label, Rule, RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from frri._util import Floats, Positions
+    from frri.learners.compact.candidates import Candidates
     from frri.learners.training_table import TrainingTable
 
 # Sum of all weights: sums of weights times `STEPS` are integers that a float represents exactly.
@@ -38,6 +38,8 @@ MAX_ANCHORS = 2_000
 # least the given fraction of an equal part of them, or all its samples.
 MAX_EVALUATION_SAMPLES = 10_000
 MIN_CLASS_FRACTION = 0.25
+# Cost of a feature used by a rule, as a fraction of the sum of weights.
+PRICE = 0.002
 
 
 class CompactFRRIClassifier(RuleClassifier):
@@ -56,8 +58,7 @@ class CompactFRRIClassifier(RuleClassifier):
     all its samples or a quarter of an equal part), determine the radii and the selection; coverage
     and precision of the selected rules are computed on all samples.
 
-    `fit` is deterministic. Calibration of the probabilities fits two more models, each on one half
-    of the samples.
+    `fit` is deterministic.
 
     Parameters
     ----------
@@ -86,13 +87,8 @@ class CompactFRRIClassifier(RuleClassifier):
         Seconds for a proven lower bound of the training error of any selection of as many boxes:
         see `selection_`. With more than four rules a tight bound takes hours.
     {missing}
-    calibrate : bool, default=True
-        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and
-        calibrates the probabilities on the half that was not used. If False, it fits once and the
-        probabilities are shrunk towards class frequencies by a fixed amount. Predicted classes
-        are the same.
-    n_jobs : int, optional
-        Number of threads for prediction; `fit` uses one.
+    {calibrate}
+    {n_jobs}
     {verbose}
 
     Attributes
@@ -107,9 +103,7 @@ class CompactFRRIClassifier(RuleClassifier):
         these samples; `min_error_found`, that of the best selection of as many boxes found by a
         search, and `min_error_bound`, a proven lower bound for any such selection. Bounds are
         fine-tuned after the selection, so `error` can be below both.
-    path_ : SizePath or None
-        With ``max_rules="1se"``: `sizes` in ascending order, their `scores` and standard `errors`,
-        and the `chosen` size; `to_frame` returns a data frame.
+    {path_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -157,98 +151,81 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _learn(self, table: TrainingTable) -> None:
         self.path_ = class_path(self, table) if self.max_rules == "1se" else None
-        (self.ruleset_,) = self._rulesets(table, [self._most_rules(len(table.labels))])
+        n_classes = len(table.labels)
+        most = 2 * n_classes + 6 if self.max_rules == "auto" else self.max_rules
+        most = int(most) if self.path_ is None else self.path_.chosen
+        (self.ruleset_,) = self._rulesets(table, [max(most, n_classes)])
 
     def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """Yield a rule set for each maximum size, selected from the same candidates."""
-        evaluated = _evaluation_samples(table.classes, len(table.labels))
-        part = table if evaluated is None else table.take(evaluated)
+        rows = _evaluation_samples(table.classes, len(table.labels))
+        part = table if len(rows) == len(table.classes) else table.take(rows)
+        samples = self._samples(part, table)
         with self._step("candidate rules"):
-            pool, n_candidates = self._pool(part, table)
+            candidates = self._candidates(samples, part.weights)
         for most in sizes:
-            choice = RuleSelection(pool, PRICE)
+            choice = RuleSelection(samples, candidates, PRICE)
             with self._step("selection"):
                 choice.search(most)
-            order = sorted(choice.rules, key=lambda r: (pool.classes[r], -pool.balance[r], r))
-            boxes = Boxes.of(pool, order)
+            selected = choice.selected()
+            boxes = Boxes.of(samples, selected)
             with self._step("fine-tuning of bounds"):
-                boxes.fine_tune(pool, self.min_support)
-            judged = (pool, boxes.classes, boxes.scores(*boxes.signed_values(pool.values))[0])
+                boxes.fine_tune(samples, self.min_support)
+            scores = boxes.scores(*boxes.signed_values(samples.values))[0]
             self.selection_ = Bunch(
-                candidates=n_candidates,
-                n_rules=len(order),
+                candidates=len(candidates.classes),
+                n_rules=len(boxes.classes),
                 n_conditions=boxes.n_conditions,
-                objective=objective_fraction(*judged),
+                objective=objective_fraction(samples, boxes.classes, scores),
             )
             if self.certificate_time_limit is not None:
                 with self._step("certificate"):
-                    best = choice.find_fewest_errors(
-                        n_candidates, len(order), self.certificate_time_limit
-                    )
+                    limits = len(boxes.classes), self.certificate_time_limit
+                    best = find_fewest_errors(samples, candidates, *limits)
                 self.selection_.update(
-                    error=error_fraction(*judged),
-                    min_error_found=best.errors / pool.total,
-                    min_error_bound=best.bound / pool.total,
+                    error=error_fraction(samples, boxes.classes, scores),
+                    min_error_found=best.errors / samples.total,
+                    min_error_bound=best.bound / samples.total,
                 )
-            anchors = pool.anchors[order]
-            if evaluated is not None:
-                anchors, objects = evaluated[anchors], self._empty_pool(table, table)
-            yield self._package(table, boxes, anchors, pool if evaluated is None else objects)
-            pool.keep_only(n_candidates, None)
+            boxes.set_weights(samples if part is table else self._samples(table, table))
+            yield self._package(table, boxes, rows[selected.anchors])
 
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
         """Return a copy without a certificate, which calibration does not need."""
         one: Self = super()._for_part(rows, labels).set_params(certificate_time_limit=None)
         return one
 
-    def _pool(self, part: TrainingTable, table: TrainingTable) -> tuple[CandidatePool, int]:
-        """Return boxes around samples of a part of the table, and their number."""
-        anchors = _anchors(part.classes, len(part.labels))
-        pool = self._empty_pool(part, table)
-        values, classes, rigid = pool.values, pool.objects, pool.rigid
-        nearest = box_radii(values, classes, rigid, anchors, self.kth_neighbor, part.weights)
-        reach = self.radius_factor * nearest
-        apart = reach > TOLERANCE
-        anchors, reach = anchors[apart], reach[apart]
-        most = 2 * values.shape[1] if self.max_conditions is None else self.max_conditions
-        sides = (anchors, reach, self.max_impurity, most)
-        types = grow_boxes(values, classes, pool.weights, rigid, *sides)
-        pool.add(anchors, reach, types, min_support=self.min_support)
-        return pool, len(pool)
+    def _samples(self, part: TrainingTable, table: TrainingTable) -> Samples:
+        """Return a part of the table, scaled, with integer weights.
 
-    def _empty_pool(self, part: TrainingTable, table: TrainingTable) -> CandidatePool:
-        """Return a pool with the samples of a part of the table and no rules."""
+        They are proportional to the sample weights within a class. A class has the same total
+        weight in a part as in the whole table.
+        """
         values, nominal = scaled_values(part)
         rigid = np.zeros(values.shape[1], dtype=np.bool_) if nominal is None else nominal
-        counts = np.ones(len(part.classes)) if part.weights is None else part.weights
-        weights = self._weights(part, counts, np.array(table.class_counts))
-        shared = (len(part.labels), weights, rigid, float(counts.sum()))
-        return CandidatePool(values, part.classes, *shared)
-
-    def _weights(self, part: TrainingTable, counts: Floats, sizes: Floats) -> Floats:
-        """Return integer weights of samples, proportional to the sample weights within a class.
-
-        A class has the same total weight in a part as in the whole table, whose class sizes are
-        given.
-        """
-        own = np.array(part.class_counts)
-        factors = class_factors(self.class_weight, part.labels, sizes, part.target) * (sizes / own)
+        counts, own, sizes = part.all_weights, np.array(part.class_counts), table.class_counts
+        factors = class_factors(self.class_weight, part.labels, np.array(sizes), part.target)
+        factors = factors * (np.array(sizes) / own)
         factors = factors * (TOTAL_WEIGHT / (factors * own).sum())
         if (counts == np.floor(counts)).all():
-            return np.asarray(counts * np.maximum(np.rint(factors), 1.0)[part.classes])
-        return np.asarray(np.maximum(np.rint(counts * factors[part.classes]), 1.0))
+            weights = counts * np.maximum(np.rint(factors), 1.0)[part.classes]
+        else:
+            weights = np.maximum(np.rint(counts * factors[part.classes]), 1.0)
+        n_classes = len(part.labels)
+        return Samples(values, part.classes, n_classes, weights, rigid, float(counts.sum()))
 
-    def _most_rules(self, n_classes: int) -> int:
-        if self.path_ is not None:
-            return self.path_.chosen
-        most = 2 * n_classes + 6 if self.max_rules == "auto" else int(self.max_rules)
-        return max(most, n_classes)
+    def _candidates(self, samples: Samples, counts: Floats | None) -> Candidates:
+        """Return boxes around samples."""
+        anchors = _anchors(samples.classes, samples.n_classes)
+        reach = self.radius_factor * box_radii(samples, anchors, self.kth_neighbor, counts)
+        apart = reach > TOLERANCE
+        anchors, reach = anchors[apart], reach[apart]
+        most = self.max_conditions or 2 * len(samples.rigid)
+        types = grow_boxes(samples, anchors, reach, self.max_impurity, most)
+        return build_candidates(samples, anchors, reach, types, self.min_support)
 
-    def _package(
-        self, table: TrainingTable, boxes: Boxes, anchors: Positions, objects: CandidatePool
-    ) -> RuleSet:
+    def _package(self, table: TrainingTable, boxes: Boxes, anchors: Positions) -> RuleSet:
         """Return the selected rules in the table's names and units, with coverage statistics."""
-        boxes.set_weights(objects)
         rules = (
             Rule(
                 conditions=boxes.conditions(r, table.attributes),
@@ -275,40 +252,26 @@ class CompactFRRIClassifier(RuleClassifier):
         check_class_weight(self.class_weight)
 
 
-# Cost of a feature used by a rule, as a fraction of the sum of weights.
-PRICE = 0.002
-
-
-def _evaluation_samples(classes: Positions, n_classes: int) -> Positions | None:
-    """Return evenly spaced samples of each class for evaluation, None for all samples."""
-    if len(classes) <= MAX_EVALUATION_SAMPLES:
-        return None
-    least, share = (
-        MIN_CLASS_FRACTION * MAX_EVALUATION_SAMPLES / n_classes,
-        MAX_EVALUATION_SAMPLES / len(classes),
-    )
-    found = []
-    for c in range(n_classes):
-        mine = np.flatnonzero(classes == c)
-        count = min(len(mine), max(int(np.ceil(least)), int(np.ceil(share * len(mine)))))
-        found.append(_evenly_spaced(mine, count))
-    return np.sort(np.concatenate(found))
-
-
-def _evenly_spaced(rows: Positions, count: int) -> Positions:
-    """Return `count` evenly spaced rows."""
-    return rows[np.linspace(0, len(rows) - 1, count).round().astype(np.intp)]
+def _evaluation_samples(classes: Positions, n_classes: int) -> Positions:
+    """Return all samples, or evenly spaced ones of each class for evaluation."""
+    fraction = min(1.0, MAX_EVALUATION_SAMPLES / len(classes))
+    least = MIN_CLASS_FRACTION * MAX_EVALUATION_SAMPLES / n_classes
+    counts = fraction * np.bincount(classes, minlength=n_classes)
+    return _evenly_spaced(classes, np.ceil(np.maximum(counts, least)))
 
 
 def _anchors(classes: Positions, n_classes: int) -> Positions:
     """Return the samples to build rules around: all, or evenly spaced ones of each class."""
     if len(classes) <= MAX_ANCHORS:
         return np.arange(len(classes))
-    each = MAX_ANCHORS // n_classes
+    return _evenly_spaced(classes, np.full(n_classes, MAX_ANCHORS // n_classes))
+
+
+def _evenly_spaced(classes: Positions, counts: Floats) -> Positions:
+    """Return at most the given number of samples of each class, evenly spaced, in order."""
     found = []
-    for c in range(n_classes):
+    for c, count in enumerate(counts.astype(int).tolist()):
         mine = np.flatnonzero(classes == c)
-        if len(mine) > each:
-            mine = _evenly_spaced(mine, each)
-        found.append(mine)
+        places = np.linspace(0, len(mine) - 1, min(len(mine), count))
+        found.append(mine[places.round().astype(np.intp)])
     return np.sort(np.concatenate(found))

@@ -12,18 +12,17 @@ exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri.learners.compact.grow import BLOCK
+from frri.learners.compact.candidates import BLOCK, build_shorter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frri._util import Floats, Positions
-    from frri.learners.compact.candidates import CandidatePool
+    from frri.learners.compact.candidates import Candidates, Samples
     from frri.pareto.best_subset import BestSubset
 
 # Steps per unit of the objective.
@@ -32,76 +31,67 @@ STEPS = 1 << 20
 NONE = -1e9
 
 
-@dataclass(eq=False)
 class RuleSelection:
-    """Rules selected from a pool of candidates.
+    """Rules selected from candidates.
 
     Parameters
     ----------
-    pool : CandidatePool
-        Candidates; shortened rules are appended to it.
+    samples : Samples
+    candidates : Candidates
+        Shortened rules are appended to them.
     price : float
         Cost of a feature used by a rule, as a fraction of the sum of weights.
     """
 
-    pool: CandidatePool
-    price: float
-
-    def __post_init__(self) -> None:
+    def __init__(self, samples: Samples, candidates: Candidates, price: float) -> None:
+        self.samples, self.candidates = samples, candidates
         self.rules: list[int] = []
-        self._price = self.price * STEPS * self.pool.total
+        self._price = price * STEPS * samples.total
 
     def search(self, most: int) -> None:
         """Select at least one rule per class and at most `most` rules in total."""
-        self.rules = self.pool.best_of_each_class()
+        self.rules = self.best_of_each_class()
         self._add(most)
         self._swap()
         self._trim()
         self._add(most)
 
-    def find_fewest_errors(self, n_candidates: int, at_most: int, seconds: float) -> BestSubset:
-        """Return the best selection of the first candidates, with a proven bound."""
-        from frri.pareto.best_subset import find_best_subsets  # noqa: PLC0415 - slow to import
+    def best_of_each_class(self) -> list[int]:
+        """Return the rule of each class with the largest covered own minus other weight."""
+        classes, balance = self.candidates.classes, self.candidates.balance
+        groups = [np.flatnonzero(classes == c) for c in range(self.samples.n_classes)]
+        return [int(mine[balance[mine].argmax()]) for mine in groups if len(mine)]
 
-        pool, scores = self.pool, self.pool.scores[:n_candidates]
-        # Ranks of scores, above 0: outside their boxes rules compete by distance.
-        places = np.unique(scores, return_inverse=True)[1].reshape(scores.shape) + 1.0
-        (found,) = find_best_subsets(
-            places,
-            pool.classes[:n_candidates],
-            pool.objects,
-            [at_most],
-            weights=pool.weights,
-            time_limit=seconds,
-        )
-        return found
+    def selected(self) -> Candidates:
+        """Return the selected rules by class, those with the largest balance first."""
+        classes, balance = self.candidates.classes, self.candidates.balance
+        order = sorted(self.rules, key=lambda r: (classes[r], -balance[r], r))
+        return self.candidates.take(order)
 
     def _add(self, most: int) -> None:
         """Add the rule with the largest objective while it increases."""
-        while len(self.rules) < min(most, len(self.pool)):
-            ahead = self._best_scores()
-            now = self._now(ahead)
-            values = self._objectives(*ahead)
+        while len(self.rules) < min(most, len(self.candidates.classes)):
+            ahead = self._best_scores(self.rules)
+            values = self._objectives(ahead, self.candidates)
             best = int(values.argmax())
-            if not values[best] > now:
+            if not values[best] > self._objective(ahead):
                 return
             self.rules.append(best)
 
     def _swap(self) -> None:
         """Replace each rule by the best candidate, or remove it if the objective does not fall."""
-        place = 0
+        classes, place = self.candidates.classes, 0
         while place < len(self.rules):
             rule = self.rules[place]
-            ahead = self._best_scores(without=place)
-            values = self._objectives(*ahead)
-            now = values[rule]
-            if self._last_of_class(rule):
-                gone = -np.inf
-                values = np.where(self.pool.classes == self.pool.classes[rule], values, -np.inf)
-            else:
-                gone = self._now(ahead)
+            others = [*self.rules[:place], *self.rules[place + 1 :]]
+            ahead = self._best_scores(others)
+            values = self._objectives(ahead, self.candidates)
+            now, without = values[rule], self._objective(ahead)
+            if classes[rule] not in classes[others]:  # the last one of its class
+                without = -np.inf
+                values = np.where(classes == classes[rule], values, -np.inf)
             best = int(values.argmax())
-            if gone >= now and gone >= values[best]:
+            if without >= now and without >= values[best]:
                 self.rules.pop(place)
                 continue
             if values[best] > now:
@@ -110,100 +100,105 @@ class RuleSelection:
 
     def _trim(self) -> None:
         """Remove sides of each rule, least harmful first, while the objective does not fall."""
+        chosen, count = self.candidates.take(self.rules), len(self.candidates.classes)
+        shortened: list[Candidates] = []
         for place in range(len(self.rules)):
-            while (shorter := self._shorter(place)) is not None:
-                self.rules[place] = shorter
+            others = np.arange(len(self.rules)) != place
+            ahead = best_scores(self.samples, chosen.classes[others], chosen.scores[others])
+            rule = chosen.take([place])
+            (value,) = self._objectives(ahead, rule)
+            while rule.types.any():
+                shorter = build_shorter(self.samples, rule)
+                values = self._objectives(ahead, shorter)
+                best = int(values.argmax())
+                if values[best] < value:
+                    break
+                rule, value = shorter.take([best]), values[best]
+                self.rules[place] = count + len(shortened)
+                shortened.append(rule)
+            chosen.scores[place] = rule.scores[0]
+        self.candidates = self.candidates.join(*shortened)
 
-    def _shorter(self, place: int) -> int | None:
-        """Return the rule without its least useful side, added to the pool, or None."""
-        rule = self.rules[place]
-        variants = self.pool.variants(rule)
-        if not variants:
-            return None
-        ahead = self._best_scores(without=place)
-        first = len(self.pool)
-        self.pool.extend(rule, variants)
-        values = self._objectives(*ahead, np.array([rule, *range(first, len(self.pool))]))
-        best = int(values[1:].argmax())
-        kept = values[1 + best] >= values[0]
-        self.pool.keep_only(first, first + best if kept else None)
-        return first if kept else None
+    def _best_scores(self, rules: list[int]) -> tuple[Floats, Floats]:
+        scores = (self.candidates.scores[r] for r in rules)
+        return best_scores(self.samples, self.candidates.classes[rules], scores)
 
-    def _now(self, ahead: tuple[Floats, Floats]) -> float:
+    def _objective(self, ahead: tuple[Floats, Floats]) -> float:
         """Return the objective in steps, without the cost of features."""
-        return float(_objective(ahead[0] - ahead[1], self.pool.weights))
+        return float(_objective((ahead[0] - ahead[1]) * (STEPS / 2), self.samples.weights))
 
-    def _best_scores(self, without: int = -1) -> tuple[Floats, Floats]:
-        """Return the best score of each sample's own class, and of the other classes."""
-        rules = [rule for place, rule in enumerate(self.rules) if place != without]
-        return _best_scores(
-            self.pool, self.pool.classes[rules], (self.pool.scores[r] for r in rules)
-        )
-
-    def _objectives(self, own: Floats, other: Floats, rules: Positions | None = None) -> Floats:
-        """Return the objective with each candidate added, minus the cost of its features."""
-        pool = self.pool
-        scores, classes = pool.scores, pool.classes
-        used = pool.used
-        if rules is not None:
-            scores, classes, used = scores[rules], classes[rules], used[rules]
-        found = np.empty(len(scores))
-        step = max(1, BLOCK // max(1, scores.shape[1]))
-        for c in np.unique(classes):
+    def _objectives(self, ahead: tuple[Floats, Floats], rules: Candidates) -> Floats:
+        """Return the objective with each of some rules added, minus the cost of its features."""
+        own, other = ahead
+        found = np.empty(len(rules.classes))
+        step = max(1, BLOCK // max(1, rules.scores.shape[1]))
+        for c in np.unique(rules.classes):
             # A rule raises the own scores of samples of its class, and the other scores of the
             # rest.
-            mine = pool.objects == c
+            mine = self.samples.classes == c
             raised, rest = np.where(mine, own, other), np.where(mine, other, own)
-            ahead = np.where(mine, STEPS / 2, -STEPS / 2)
-            some = np.flatnonzero(classes == c)
+            signs = np.where(mine, STEPS / 2, -STEPS / 2)
+            some = np.flatnonzero(rules.classes == c)
             for places in np.split(some, range(step, len(some), step)):
-                margins = scores[places]
+                margins = rules.scores[places]
                 np.maximum(margins, raised, out=margins)
                 margins -= rest
-                margins *= ahead
-                found[places] = _objective_of_steps(margins, pool.weights)
-        return found - self._price * used
-
-    def _last_of_class(self, rule: int) -> bool:
-        classes = self.pool.classes
-        return bool((classes[self.rules] == classes[rule]).sum() == 1)
+                margins *= signs
+                found[places] = _objective(margins, self.samples.weights)
+        return found - self._price * rules.used
 
 
-def objective_fraction(pool: CandidatePool, classes: Positions, scores: Floats) -> float:
+def find_fewest_errors(
+    samples: Samples, candidates: Candidates, at_most: int, seconds: float
+) -> BestSubset:
+    """Return the selection of candidates with the fewest errors, with a proven bound."""
+    from frri.pareto.best_subset import find_best_subsets  # noqa: PLC0415 - slow to import
+
+    scores = candidates.scores
+    # Ranks of scores, above 0: outside their boxes rules compete by distance.
+    places = np.unique(scores, return_inverse=True)[1].reshape(scores.shape) + 1.0
+    (found,) = find_best_subsets(
+        places,
+        candidates.classes,
+        samples.classes,
+        [at_most],
+        weights=samples.weights,
+        time_limit=seconds,
+    )
+    return found
+
+
+def objective_fraction(samples: Samples, classes: Positions, scores: Floats) -> float:
     """Return the objective of rules as a fraction of the sum of weights, without feature costs."""
-    own, other = _best_scores(pool, classes, scores)
-    return float(_objective(own - other, pool.weights)) / (STEPS * pool.total)
+    own, other = best_scores(samples, classes, scores)
+    steps = _objective((own - other) * (STEPS / 2), samples.weights)
+    return float(steps) / (STEPS * samples.total)
 
 
-def error_fraction(pool: CandidatePool, classes: Positions, scores: Floats) -> float:
+def error_fraction(samples: Samples, classes: Positions, scores: Floats) -> float:
     """Return the weighted error of rules; of equal scores the first class wins."""
-    best = np.full((pool.n_classes, len(pool.objects)), NONE)
+    best = np.full((samples.n_classes, len(samples.classes)), NONE)
     for own, row in zip(classes, scores, strict=True):
         np.maximum(best[own], row, out=best[own])
-    missed = best.argmax(axis=0) != pool.objects
-    return float(pool.weights[missed].sum() / pool.total)
+    missed = best.argmax(axis=0) != samples.classes
+    return float(samples.weights[missed].sum() / samples.total)
+
+
+def best_scores(
+    samples: Samples, classes: Positions, scores: Iterable[Floats]
+) -> tuple[Floats, Floats]:
+    """Return the best score of rules of each sample's own class, and of rules of other classes."""
+    own, other = np.full((2, len(samples.classes)), NONE)
+    for one, row in zip(classes, scores, strict=True):
+        mine = samples.classes == one
+        np.maximum(own, row, out=own, where=mine)
+        np.maximum(other, row, out=other, where=~mine)
+    return own, other
 
 
 def _objective(margins: Floats, weights: Floats) -> Any:
-    """Return the objective of margins, in steps."""
-    return _objective_of_steps(margins * (STEPS / 2), weights)
-
-
-def _objective_of_steps(margins: Floats, weights: Floats) -> Any:
     """Return the objective of margins given in half steps; overwrites them."""
     hits = (margins > 0.0) @ weights
     np.clip(margins, -STEPS / 2, STEPS / 2, out=margins)
     np.rint(margins, out=margins)
     return STEPS * hits + margins @ weights
-
-
-def _best_scores(
-    pool: CandidatePool, classes: Positions, scores: Iterable[Floats]
-) -> tuple[Floats, Floats]:
-    own = np.full(len(pool.objects), NONE)
-    other = np.full(len(pool.objects), NONE)
-    for one, row in zip(classes, scores, strict=True):
-        mine = pool.objects == one
-        np.maximum(own, row, out=own, where=mine)
-        np.maximum(other, row, out=other, where=~mine)
-    return own, other

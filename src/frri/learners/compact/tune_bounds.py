@@ -15,7 +15,7 @@ rule.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners.compact.candidates import CandidatePool
+    from frri.learners.compact.candidates import Candidates, Samples
     from frri.table import Attribute
 
 # Temperature of the softmax.
@@ -55,10 +55,10 @@ class Boxes:
 
     Attributes
     ----------
-    classes : array of shape (n_rules,)
-    weights : array of shape (n_rules,)
-    there : array of bool, shape (n_places, n_rules)
-    attributes, signs, cores, widths : arrays of shape (n_places, n_rules)
+    classes : ndarray of int, shape (n_rules,)
+    weights : ndarray of float, shape (n_rules,)
+    there : ndarray of bool, shape (n_slots, n_rules)
+    attributes, signs, cores, widths : ndarray, shape (n_slots, n_rules)
         Column of each side, its sign (1 or -1), the end of its core, and the width of its slope.
     rigid : list of (int, int, float)
         Rules, columns and codes of conditions on categories, which are not fine-tuned.
@@ -74,45 +74,34 @@ class Boxes:
     rigid: list[tuple[int, int, float]]
 
     @classmethod
-    def of(cls, pool: CandidatePool, rules: list[int]) -> Boxes:
-        """Return rules of a pool as boxes, with at least the minimum width."""
-        sides: list[list[tuple[int, float]]] = []
-        rigid = []
-        for place, rule in enumerate(rules):
-            sides.append([])
-            for a in np.flatnonzero(pool.types[rule]).tolist():
-                if pool.rigid[a]:
-                    rigid.append((place, a, float(pool.values[pool.anchors[rule], a])))
-                    continue
-                kind = pool.types[rule, a]
-                sides[-1] += [(a, sign) for side, sign in ((1, 1.0), (2, -1.0)) if kind & side]
-        shape = (max(map(len, sides), default=0), len(rules))
+    def of(cls, samples: Samples, rules: Candidates) -> Boxes:
+        """Return candidate rules as boxes, with at least the minimum width."""
+        shape = (2 * len(samples.rigid), len(rules.classes))
         there = np.zeros(shape, dtype=np.bool_)
         attributes = np.zeros(shape, dtype=np.intp)
         signs, cores, widths = np.ones(shape), np.zeros(shape), np.ones(shape)
-        for r, found in enumerate(sides):
-            for k, (a, sign) in enumerate(found):
-                there[k, r], attributes[k, r], signs[k, r] = True, a, sign
-                cores[k, r] = sign * pool.values[pool.anchors[rules[r]], a]
-                widths[k, r] = max(pool.reach[rules[r]], LEAST_WIDTH)
-        return cls(
-            pool.classes[rules],
-            pool.precision[rules],
-            there,
-            attributes,
-            signs,
-            cores,
-            widths,
-            rigid,
-        )
+        rigid = []
+        for r, (anchor, types) in enumerate(zip(rules.anchors, rules.types, strict=True)):
+            k = 0
+            for a in np.flatnonzero(types).tolist():
+                value = samples.values[anchor, a]
+                if samples.rigid[a]:
+                    rigid.append((r, a, float(value)))
+                    continue
+                for sign in [one for side, one in ((1, 1.0), (2, -1.0)) if types[a] & side]:
+                    there[k, r], attributes[k, r], signs[k, r] = True, a, sign
+                    cores[k, r], widths[k, r] = sign * value, max(rules.reach[r], LEAST_WIDTH)
+                    k += 1
+        n_slots = int(there.sum(axis=0).max(initial=0))
+        slots = (array[:n_slots] for array in (there, attributes, signs, cores, widths))
+        known: Any = (rules.classes, rules.precision, *slots, rigid)
+        return cls(*known)
 
     @property
     def n_conditions(self) -> int:
         """Number of features used, summed over the rules."""
-        rules = np.nonzero(self.there)[1]
-        return len(
-            set(zip(rules.tolist(), self.attributes[self.there].tolist(), strict=True))
-        ) + len(self.rigid)
+        used = zip(np.nonzero(self.there)[1], self.attributes[self.there], strict=True)
+        return len(set(used)) + len(self.rigid)
 
     def conditions(self, rule: int, attributes: Sequence[Attribute]) -> tuple[Condition, ...]:
         """Return the conditions of a rule in the units of the table."""
@@ -142,19 +131,19 @@ class Boxes:
             lost[r] |= values[:, a] != code
         seen = []
         for k, there in enumerate(self.there):
-            looked_at = np.ascontiguousarray((self.signs[k] * values[:, self.attributes[k]]).T)
-            looked_at[~there] = -np.inf
-            gaps = np.isnan(looked_at)
-            lost |= gaps
-            looked_at[gaps] = -np.inf
-            seen.append(looked_at)
+            signed = np.ascontiguousarray((self.signs[k] * values[:, self.attributes[k]]).T)
+            signed[~there] = -np.inf
+            missing = np.isnan(signed)
+            lost |= missing
+            signed[missing] = -np.inf
+            seen.append(signed)
         return seen, lost
 
     def scores(self, seen: list[Floats], lost: Flags) -> tuple[Floats, Ints]:
         """Return the score of each rule for every sample, and its worst slot (-1: none)."""
         uncut, worst = np.ones(lost.shape), np.full(lost.shape, -1)
-        for k, looked_at in enumerate(seen):
-            degree = 1.0 - (looked_at - self.cores[k][:, None]) / self.widths[k][:, None]
+        for k, signed in enumerate(seen):
+            degree = 1.0 - (signed - self.cores[k][:, None]) / self.widths[k][:, None]
             np.copyto(worst, k, where=degree < uncut)
             np.minimum(uncut, degree, out=uncut)
         found = self.weights[:, None] * uncut
@@ -164,15 +153,7 @@ class Boxes:
             found = np.where(lost, np.minimum(found, outside), found)
         return found, worst
 
-    def covers(self, values: Floats) -> Flags:
-        """Return which samples each rule covers: every side fails by less than its width."""
-        seen, lost = self.signed_values(values)
-        covered = ~lost
-        for k, looked_at in enumerate(seen):
-            covered &= looked_at - self.cores[k][:, None] < self.widths[k][:, None] - TOLERANCE
-        return covered
-
-    def fine_tune(self, pool: CandidatePool, min_support: float) -> None:
+    def fine_tune(self, samples: Samples, min_support: float) -> None:
         """Fine-tune the bounds, and drop sides that exclude no value of the training range.
 
         A rule that would cover less than the minimum fraction of its class keeps its bounds.
@@ -181,64 +162,66 @@ class Boxes:
             return
         starts = self.cores.copy(), log(self.widths)
         places = self.cores, starts[1].copy()
-        mean, size = np.zeros((2, *self.cores.shape)), np.zeros((2, *self.cores.shape))
-        pairs, signed_values = self._opposite_sides(), self.signed_values(pool.values)
-        fading = [1.0, 1.0]
+        mean, size = np.zeros((2, 2, *self.cores.shape))
+        pairs, signed_values = self._opposite_sides(), self.signed_values(samples.values)
+        fading, least = [1.0, 1.0], log(LEAST_WIDTH)
         for step in range(1, STEPS + 1) if self.cores.size else ():
             fading = [0.9 * fading[0], 0.99 * fading[1]]
             length = LENGTH * (1.0 - (step - 1) / STEPS)
-            for i, pull in enumerate(self._gradients(pool, *signed_values)):
-                slope = pull + (places[i] - starts[i]) / ((i + 1) * SPREAD) ** 2 / pool.count
+            for i, gradient in enumerate(self._gradients(samples, *signed_values)):
+                slope = gradient + (places[i] - starts[i]) / ((i + 1) * SPREAD) ** 2 / samples.count
                 # Adam: the running mean of gradients over the root of their running mean square.
                 mean[i] += 0.1 * (slope - mean[i])
                 size[i] += 0.01 * (slope * slope - size[i])
                 usual = np.sqrt(size[i] / (1.0 - fading[1])) + 1e-4
                 places[i][:] -= (i + 1) * length * (mean[i] / (1.0 - fading[0])) / usual
-            np.maximum(places[1], log(LEAST_WIDTH), out=places[1])
+            np.maximum(places[1], least, out=places[1])
             self.widths[:] = exp(places[1])
             for low, high in pairs:
                 over = -self.cores[low] - self.cores[high]
                 if over > 0.0:  # the cores have crossed: they meet half-way
                     self.cores[high] += over / 2.0
                     self.cores[low] = -self.cores[high]
-        own, _ = self._covered_weight(pool)
-        small = own < min_support * pool.class_weights[self.classes]
-        self.cores[:, small], self.widths[:, small] = (
-            starts[0][:, small],
-            exp(starts[1])[:, small],
-        )
+        own, _ = self._covered_weight(samples)
+        small = own < min_support * samples.class_weights[self.classes]
+        self.cores[:, small], self.widths[:, small] = starts[0][:, small], exp(starts[1])[:, small]
         self.there &= self.cores < np.where(self.signs > 0.0, 1.0, 0.0)
-        self.set_weights(pool)
+        self.set_weights(samples)
 
-    def set_weights(self, pool: CandidatePool) -> None:
-        """Set the weight of every rule to its precision on the samples of a pool."""
-        self.weights = pool.precision_of(*self._covered_weight(pool))
+    def set_weights(self, samples: Samples) -> None:
+        """Set the weight of every rule to its precision on some samples."""
+        self.weights = samples.precision(*self._covered_weight(samples))
 
-    def _covered_weight(self, pool: CandidatePool) -> tuple[Floats, Floats]:
-        """Return the weight of covered samples of each rule's own class, and of other classes."""
-        covered = self.covers(pool.values)
-        mine = self.classes[:, None] == pool.objects
-        return (covered & mine) @ pool.weights, (covered & ~mine) @ pool.weights
+    def _covered_weight(self, samples: Samples) -> tuple[Floats, Floats]:
+        """Return the weight of covered samples of each rule's own class, and of other classes.
+
+        A rule covers a sample if every side fails by less than its width.
+        """
+        seen, lost = self.signed_values(samples.values)
+        covered = ~lost
+        for k, signed in enumerate(seen):
+            covered &= signed - self.cores[k][:, None] < self.widths[k][:, None] - TOLERANCE
+        return samples.covered_weight(covered, self.classes)
 
     def _gradients(
-        self, pool: CandidatePool, seen: list[Floats], lost: Flags
+        self, samples: Samples, seen: list[Floats], lost: Flags
     ) -> tuple[Floats, Floats]:
         """Return the gradients of the loss by cores and by logarithms of widths."""
         scores, worst = self.scores(seen, lost)
-        objects = np.arange(scores.shape[1])
-        best = np.full((pool.n_classes, len(objects)), NONE)
+        rows = np.arange(scores.shape[1])
+        best = np.full((samples.n_classes, len(rows)), NONE)
         rules = np.zeros(best.shape, dtype=np.intp)
         for c in np.unique(self.classes):
             mine = np.flatnonzero(self.classes == c)
             rules[c] = mine[scores[mine].argmax(axis=0)]
-            best[c] = scores[rules[c], objects]
+            best[c] = scores[rules[c], rows]
         raised = np.where(best > NONE, np.maximum(best, FLOOR), NONE)
         slopes = exp((raised - raised.max(axis=0)) / TEMPERATURE)
         slopes /= slopes.sum(axis=0)
-        slopes[pool.objects, objects] -= 1.0
+        slopes[samples.classes, rows] -= 1.0
         # Only the worst sides of the best rules move.
-        worst = worst[rules, objects]
-        moves = pool.weights * ((best >= FLOOR) & (worst >= 0))
+        worst = worst[rules, rows]
+        moves = samples.weights * ((best >= FLOOR) & (worst >= 0))
         sides = np.maximum(worst, 0) * len(self.classes) + rules
         weights = self.weights[rules]
         slopes *= weights / TEMPERATURE
@@ -246,18 +229,13 @@ class Boxes:
         for part in (slopes / self.widths.ravel()[sides], slopes * (1.0 - best / weights)):
             steps = np.rint(part * GRADIENT_STEPS) * moves
             total = np.bincount(sides.ravel(), steps.ravel(), self.cores.size)
-            found.append(total.reshape(self.cores.shape) / (GRADIENT_STEPS * pool.total))
+            found.append(total.reshape(self.cores.shape) / (GRADIENT_STEPS * samples.total))
         return found[0], found[1]
 
     def _opposite_sides(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:
         """Return the slots of the lower and the upper side of the same feature."""
-        found = []
-        for k, r in zip(*np.nonzero(self.there), strict=True):
-            if self.signs[k, r] < 0.0 and k:
-                before = (int(k) - 1, int(r))
-                if self.there[before] and self.attributes[before] == self.attributes[k, r]:
-                    found.append(((int(k), int(r)), before))
-        return found
+        same = self.there[1:] & self.there[:-1] & (self.attributes[1:] == self.attributes[:-1])
+        return [((k + 1, r), (k, r)) for k, r in np.argwhere(same).tolist()]
 
 
 def _in_units(value: float, attribute: Attribute) -> float:
