@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_compact
 from frri import CompactFRRIClassifier, RuleSet
 from frri.learners.compact import candidates, classifier
-from frri.learners.compact.candidates import Samples, box_radii, build_candidates, grow_boxes
+from frri.learners.compact.candidates import BoxSamples, box_radii, build_candidates, grow_boxes
 from frri.learners.compact.select import RuleSelection, error_fraction, find_fewest_errors
 from frri.learners.compact.tune_bounds import Boxes
 from thorough import often
@@ -45,7 +45,7 @@ def tables(draw):
 
 def chosen(table, share, most):
     values, classes, weights, rigid = table
-    samples = Samples(values, classes, int(classes.max()) + 1, weights, rigid, len(values))
+    samples = BoxSamples(values, classes, int(classes.max()) + 1, weights, rigid, len(values))
     anchors = np.arange(len(values))
     reach = 0.5 * box_radii(samples, anchors, 2)
     apart = reach > candidates.TOLERANCE
@@ -239,7 +239,7 @@ def test_the_fewest_errors_are_those_of_the_definition():
         values = random.integers(0, 5, (12, 2)) / 4.0
         classes = random.permutation([0, 1] * 6)
         weights, rigid = random.integers(1, 9, 12).astype(float), np.zeros(2, dtype=bool)
-        samples = Samples(values, classes, 2, weights, rigid, 12)
+        samples = BoxSamples(values, classes, 2, weights, rigid, 12)
         reach = 0.5 * box_radii(samples, np.arange(12), 2)
         anchors = np.flatnonzero(reach > candidates.TOLERANCE)
         if len(anchors) < 2:

@@ -35,8 +35,8 @@ PRIOR_SAMPLES = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
-    """Samples by which boxes are grown, selected and tuned.
+class BoxSamples:
+    """BoxSamples by which boxes are grown, selected and tuned.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Samples:
         ----------
         sets : ndarray of shape (n_rules, n_sets, n_words)
         own : ndarray of shape (n_rules, 1, n_words)
-            Samples of the class of each rule.
+            BoxSamples of the class of each rule.
 
         Returns
         -------
@@ -119,13 +119,13 @@ class Samples:
         return found
 
 
-class Candidates(NamedTuple):
+class CandidateBoxes(NamedTuple):
     """Boxes around samples.
 
     Attributes
     ----------
     anchors : ndarray of int, shape (n_rules,)
-        Samples in the middle.
+        BoxSamples in the middle.
     reach : ndarray of float, shape (n_rules,)
         Distance from the anchor at which a box ends.
     types : ndarray of int, shape (n_rules, n_features)
@@ -151,20 +151,20 @@ class Candidates(NamedTuple):
         """Number of features that each rule uses."""
         return np.asarray(np.count_nonzero(self.types, axis=1))
 
-    def take(self, rules: Sequence[int]) -> Candidates:
+    def take(self, rules: Sequence[int]) -> CandidateBoxes:
         """Return some of the rules."""
         arrays: Any = (array[rules] for array in self)
-        return Candidates(*arrays)
+        return CandidateBoxes(*arrays)
 
-    def join(self, *others: Candidates) -> Candidates:
+    def join(self, *others: CandidateBoxes) -> CandidateBoxes:
         """Return these rules followed by others."""
         arrays: Any = map(np.concatenate, zip(self, *others, strict=True))
-        return Candidates(*arrays)
+        return CandidateBoxes(*arrays)
 
 
 def build_candidates(
-    samples: Samples, anchors: Positions, reach: Floats, types: Types, min_support: float = 0.0
-) -> Candidates:
+    samples: BoxSamples, anchors: Positions, reach: Floats, types: Types, min_support: float = 0.0
+) -> CandidateBoxes:
     """Return the boxes that cover enough of their class, at least the best of each class."""
     scores = _scores(samples, anchors, reach, types, np.ones(len(anchors)))
     classes = samples.classes[anchors]
@@ -181,10 +181,12 @@ def build_candidates(
         scores = _scores(samples, anchors, reach, types, precision)
     else:
         scores = scores[kept] * precision[:, None]
-    return Candidates(anchors, reach, types, classes[kept], precision, (own - other)[kept], scores)
+    return CandidateBoxes(
+        anchors, reach, types, classes[kept], precision, (own - other)[kept], scores
+    )
 
 
-def build_shorter(samples: Samples, rule: Candidates) -> Candidates:
+def build_shorter(samples: BoxSamples, rule: CandidateBoxes) -> CandidateBoxes:
     """Return a single rule without one of its sides, for each side; it has at least one."""
     types = []
     for a in np.flatnonzero(rule.types[0]):
@@ -197,9 +199,9 @@ def build_shorter(samples: Samples, rule: Candidates) -> Candidates:
 
 
 def _scores(
-    samples: Samples, anchors: Positions, reach: Floats, types: Types, precision: Floats
+    samples: BoxSamples, anchors: Positions, reach: Floats, types: Types, precision: Floats
 ) -> Floats:
-    """Return the scores of boxes for all samples: see `Candidates`."""
+    """Return the scores of boxes for all samples: see `CandidateBoxes`."""
     columns, rigid = np.ascontiguousarray(samples.values.T), samples.rigid
     gaps = rigid | np.isnan(columns).any(axis=1)
     outside = np.minimum(1.0 - 1.0 / precision, 0.0)
@@ -228,7 +230,9 @@ def _scores(
     return found
 
 
-def box_radii(samples: Samples, anchors: Positions, k: int, counts: Floats | None = None) -> Floats:
+def box_radii(
+    samples: BoxSamples, anchors: Positions, k: int, counts: Floats | None = None
+) -> Floats:
     """Return the distance from each anchor to its k-th nearest sample of another class.
 
     If there are fewer than k, to the farthest; 1 if there is none. With `counts` (sample weights),
@@ -237,7 +241,7 @@ def box_radii(samples: Samples, anchors: Positions, k: int, counts: Floats | Non
     Examples
     --------
     >>> values, classes = np.array([[0.0], [0.25], [1.0]]), np.array([0, 1, 1])
-    >>> samples = Samples(values, classes, 2, np.ones(3), np.array([False]), 3.0)
+    >>> samples = BoxSamples(values, classes, 2, np.ones(3), np.array([False]), 3.0)
     >>> box_radii(samples, np.arange(3), 2)
     array([1.  , 0.25, 1.  ])
     """
@@ -272,9 +276,9 @@ def box_radii(samples: Samples, anchors: Positions, k: int, counts: Floats | Non
 
 
 def grow_boxes(
-    samples: Samples, anchors: Positions, reach: Floats, max_impurity: float, max_sides: int
+    samples: BoxSamples, anchors: Positions, reach: Floats, max_impurity: float, max_sides: int
 ) -> Types:
-    """Return the sides of boxes (see `Candidates`), added by FOIL gain until a box is pure."""
+    """Return the sides of boxes (see `CandidateBoxes`), added by FOIL gain until a box is pure."""
     values, rigid, (n, m) = samples.values, samples.rigid, samples.values.shape
     types = np.zeros((len(anchors), m), dtype=np.int8)
     columns = np.ascontiguousarray(values.T)

@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 from frri.induction import TOLERANCE
 from frri.learners.base import RuleClassifier
 from frri.learners.box_rules import scaled_values
-from frri.learners.compact.candidates import Samples, box_radii, build_candidates, grow_boxes
+from frri.learners.compact.candidates import BoxSamples, box_radii, build_candidates, grow_boxes
 from frri.learners.compact.select import (
     RuleSelection,
     error_fraction,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from frri._util import Floats, Positions
-    from frri.learners.compact.candidates import Candidates
+    from frri.learners.compact.candidates import CandidateBoxes
     from frri.learners.training_table import TrainingTable
 
 # Sum of all weights: sums of weights times `STEPS` are integers that a float represents exactly.
@@ -195,7 +195,7 @@ class CompactFRRIClassifier(RuleClassifier):
         one: Self = super()._for_part(rows, labels).set_params(certificate_time_limit=None)
         return one
 
-    def _samples(self, part: TrainingTable, table: TrainingTable) -> Samples:
+    def _samples(self, part: TrainingTable, table: TrainingTable) -> BoxSamples:
         """Return a part of the table, scaled, with integer weights.
 
         They are proportional to the sample weights within a class. A class has the same total
@@ -212,9 +212,9 @@ class CompactFRRIClassifier(RuleClassifier):
         else:
             weights = np.maximum(np.rint(counts * factors[part.classes]), 1.0)
         n_classes = len(part.labels)
-        return Samples(values, part.classes, n_classes, weights, rigid, float(counts.sum()))
+        return BoxSamples(values, part.classes, n_classes, weights, rigid, float(counts.sum()))
 
-    def _candidates(self, samples: Samples, counts: Floats | None) -> Candidates:
+    def _candidates(self, samples: BoxSamples, counts: Floats | None) -> CandidateBoxes:
         """Return boxes around samples."""
         anchors = _anchors(samples.classes, samples.n_classes)
         reach = self.radius_factor * box_radii(samples, anchors, self.kth_neighbor, counts)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frri._util import Floats, Positions
-    from frri.learners.compact.candidates import Candidates, Samples
+    from frri.learners.compact.candidates import BoxSamples, CandidateBoxes
     from frri.pareto.best_subset import BestSubset
 
 # Steps per unit of the objective.
@@ -36,14 +36,14 @@ class RuleSelection:
 
     Parameters
     ----------
-    samples : Samples
-    candidates : Candidates
+    samples : BoxSamples
+    candidates : CandidateBoxes
         Shortened rules are appended to them.
     price : float
         Cost of a feature used by a rule, as a fraction of the sum of weights.
     """
 
-    def __init__(self, samples: Samples, candidates: Candidates, price: float) -> None:
+    def __init__(self, samples: BoxSamples, candidates: CandidateBoxes, price: float) -> None:
         self.samples, self.candidates = samples, candidates
         self.rules: list[int] = []
         self._price = price * STEPS * samples.total
@@ -62,7 +62,7 @@ class RuleSelection:
         groups = [np.flatnonzero(classes == c) for c in range(self.samples.n_classes)]
         return [int(mine[balance[mine].argmax()]) for mine in groups if len(mine)]
 
-    def selected(self) -> Candidates:
+    def selected(self) -> CandidateBoxes:
         """Return the selected rules by class, those with the largest balance first."""
         classes, balance = self.candidates.classes, self.candidates.balance
         order = sorted(self.rules, key=lambda r: (classes[r], -balance[r], r))
@@ -101,7 +101,7 @@ class RuleSelection:
     def _trim(self) -> None:
         """Remove sides of each rule, least harmful first, while the objective does not fall."""
         chosen, count = self.candidates.take(self.rules), len(self.candidates.classes)
-        shortened: list[Candidates] = []
+        shortened: list[CandidateBoxes] = []
         for place in range(len(self.rules)):
             others = np.arange(len(self.rules)) != place
             ahead = best_scores(self.samples, chosen.classes[others], chosen.scores[others])
@@ -127,7 +127,7 @@ class RuleSelection:
         """Return the objective in steps, without the cost of features."""
         return float(_objective((ahead[0] - ahead[1]) * (STEPS / 2), self.samples.weights))
 
-    def _objectives(self, ahead: tuple[Floats, Floats], rules: Candidates) -> Floats:
+    def _objectives(self, ahead: tuple[Floats, Floats], rules: CandidateBoxes) -> Floats:
         """Return the objective with each of some rules added, minus the cost of its features."""
         own, other = ahead
         found = np.empty(len(rules.classes))
@@ -149,7 +149,7 @@ class RuleSelection:
 
 
 def find_fewest_errors(
-    samples: Samples, candidates: Candidates, at_most: int, seconds: float
+    samples: BoxSamples, candidates: CandidateBoxes, at_most: int, seconds: float
 ) -> BestSubset:
     """Return the selection of candidates with the fewest errors, with a proven bound."""
     from frri.pareto.best_subset import find_best_subsets  # noqa: PLC0415 - slow to import
@@ -168,14 +168,14 @@ def find_fewest_errors(
     return found
 
 
-def objective_fraction(samples: Samples, classes: Positions, scores: Floats) -> float:
+def objective_fraction(samples: BoxSamples, classes: Positions, scores: Floats) -> float:
     """Return the objective of rules as a fraction of the sum of weights, without feature costs."""
     own, other = best_scores(samples, classes, scores)
     steps = _objective((own - other) * (STEPS / 2), samples.weights)
     return float(steps) / (STEPS * samples.total)
 
 
-def error_fraction(samples: Samples, classes: Positions, scores: Floats) -> float:
+def error_fraction(samples: BoxSamples, classes: Positions, scores: Floats) -> float:
     """Return the weighted error of rules; of equal scores the first class wins."""
     best = np.full((samples.n_classes, len(samples.classes)), NONE)
     for own, row in zip(classes, scores, strict=True):
@@ -185,7 +185,7 @@ def error_fraction(samples: Samples, classes: Positions, scores: Floats) -> floa
 
 
 def best_scores(
-    samples: Samples, classes: Positions, scores: Iterable[Floats]
+    samples: BoxSamples, classes: Positions, scores: Iterable[Floats]
 ) -> tuple[Floats, Floats]:
     """Return the best score of rules of each sample's own class, and of rules of other classes."""
     own, other = np.full((2, len(samples.classes)), NONE)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners.compact.candidates import Candidates, Samples
+    from frri.learners.compact.candidates import BoxSamples, CandidateBoxes
     from frri.table import Attribute
 
 # Temperature of the softmax.
@@ -74,7 +74,7 @@ class Boxes:
     rigid: list[tuple[int, int, float]]
 
     @classmethod
-    def of(cls, samples: Samples, rules: Candidates) -> Boxes:
+    def of(cls, samples: BoxSamples, rules: CandidateBoxes) -> Boxes:
         """Return candidate rules as boxes, with at least the minimum width."""
         shape = (2 * len(samples.rigid), len(rules.classes))
         there = np.zeros(shape, dtype=np.bool_)
@@ -153,7 +153,7 @@ class Boxes:
             found = np.where(lost, np.minimum(found, outside), found)
         return found, worst
 
-    def fine_tune(self, samples: Samples, min_support: float) -> None:
+    def fine_tune(self, samples: BoxSamples, min_support: float) -> None:
         """Fine-tune the bounds, and drop sides that exclude no value of the training range.
 
         A rule that would cover less than the minimum fraction of its class keeps its bounds.
@@ -188,11 +188,11 @@ class Boxes:
         self.there &= self.cores < np.where(self.signs > 0.0, 1.0, 0.0)
         self.set_weights(samples)
 
-    def set_weights(self, samples: Samples) -> None:
+    def set_weights(self, samples: BoxSamples) -> None:
         """Set the weight of every rule to its precision on some samples."""
         self.weights = samples.precision(*self._covered_weight(samples))
 
-    def _covered_weight(self, samples: Samples) -> tuple[Floats, Floats]:
+    def _covered_weight(self, samples: BoxSamples) -> tuple[Floats, Floats]:
         """Return the weight of covered samples of each rule's own class, and of other classes.
 
         A rule covers a sample if every side fails by less than its width.
@@ -204,7 +204,7 @@ class Boxes:
         return samples.covered_weight(covered, self.classes)
 
     def _gradients(
-        self, samples: Samples, seen: list[Floats], lost: Flags
+        self, samples: BoxSamples, seen: list[Floats], lost: Flags
     ) -> tuple[Floats, Floats]:
         """Return the gradients of the loss by cores and by logarithms of widths."""
         scores, worst = self.scores(seen, lost)
