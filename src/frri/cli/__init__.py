@@ -100,7 +100,8 @@ def _run(argv: list[str]) -> int:
     module = import_module(f"frri.cli.{MODULES.get(name, name)}")
     parser = Parser(f"frri {name}", module.__doc__ or "")
     module.configure(parser)
-    return int(module.run(parser.parse([_rename_option(name, one) for one in argv[1:]])))
+    arguments = parser.parse([_rename_option(name, one) for one in argv[1:]])
+    return module.run(arguments) or DONE
 
 
 def _rename_option(command: str, argument: str) -> str:

@@ -12,12 +12,7 @@ from typing import Any
 
 
 def say(text: str) -> None:
-    """Print a line to standard error; standard output is for results.
-
-    Examples
-    --------
-    >>> say("150 rows")
-    """
+    """Print a line to standard error; standard output is for results."""
     with suppress(OSError):  # standard error is closed
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
@@ -25,13 +20,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Print warnings for users as notes, each once, unless an error is raised.
-
-    Examples
-    --------
-    >>> with notes():
-    ...     warnings.warn("the first column is left out", UserWarning, stacklevel=1)
-    """
+    """Print warnings for users as notes, each once, unless an error is raised."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -51,24 +40,12 @@ def one_line(text: str) -> str:
 
 
 def one_line_each(text: str) -> str:
-    r"""Replace control characters other than line breaks by spaces.
-
-    Examples
-    --------
-    >>> one_line_each("red\n\x1b[31m")
-    'red\n [31m'
-    """
+    """Replace control characters other than line breaks by spaces."""
     return "\n".join(one_line(line) for line in text.split("\n"))
 
 
 def json_text(content: Any) -> str:
-    r"""Return plain values as readable JSON.
-
-    Examples
-    --------
-    >>> json_text([1])
-    '[\n 1\n]\n'
-    """
+    """Return plain values as readable JSON."""
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -109,13 +86,7 @@ def sentence(error: BaseException) -> str:
 
 
 def bold(text: str) -> str:
-    """Emphasize a text on a terminal, unless `NO_COLOR` is set.
-
-    Examples
-    --------
-    >>> bold("IF")
-    'IF'
-    """
+    """Emphasize a text on a terminal, unless `NO_COLOR` is set."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if plain or not sys.stdout.isatty() else f"\x1b[1m{text}\x1b[0m"
 

@@ -36,13 +36,12 @@ def configure(parser: Parser) -> None:
         parser.add("-o --output FILE", "file to write (default: the name of the table)")
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Write the table, or print the rules of the wines."""
     if "name" in arguments:
         _write_table(arguments.name, arguments.output)
     else:
         _show_wines()
-    return 0
 
 
 def _write_table(name: str, output: str | None) -> None:

@@ -52,7 +52,7 @@ def configure(parser: Parser) -> None:
     parser.add("--json", "write everything as JSON")
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Print the measures."""
     ruleset = load_model(arguments.model)
     frame, truth = read_labelled(ruleset, arguments.data, arguments)
@@ -70,7 +70,6 @@ def run(arguments: Arguments) -> int:
         lines = [*_class_lines(facts), *_drift_lines(drifted)]
     text = "\n".join(lines) + "\n"
     sys.stdout.write(json_text(facts) if arguments.json else text)
-    return 0
 
 
 def _drift(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> tuple[RuleDrift, ...]:

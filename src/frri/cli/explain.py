@@ -42,7 +42,7 @@ def configure(parser: Parser) -> None:
     add("--json", "write the explanation as JSON")
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Print the explanation."""
     given = arguments.row_or_table
     ruleset = load_model(arguments.model)
@@ -61,7 +61,6 @@ def run(arguments: Arguments) -> int:
         say(f"note: {one_line(note)}")
     text = f"{one_line_each(str(explanation))}\n"
     sys.stdout.write(json_text(explanation.to_dict()) if arguments.json else text)
-    return 0
 
 
 def _goal(ruleset: RuleSet, arguments: Arguments) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def configure(parser: Parser) -> None:
     add("-o --output FILE", "file to write (default: -, standard output)", default="-")
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Write the export to standard output or a file."""
     if arguments.to.lower() == "pmml":
         raise ValueError("PMML was removed; use --to python, javascript or sql.")
@@ -50,4 +50,3 @@ def run(arguments: Arguments) -> int:
         shown = {"keep": arguments.keep, "as_view": arguments.view}
         content = to_sql(load_model(arguments.model), table, dialect=dialect, **shown)
     write_output(arguments.output, content if content.endswith("\n") else content + "\n")
-    return 0

@@ -37,15 +37,7 @@ MOST_HELD, MOST_CATEGORIES = 1 << 24, 10_000
 
 
 def load_model(source: str) -> RuleSet:
-    """Load the rule set of a saved model, from a file or with ``-`` from standard input.
-
-    Examples
-    --------
-    >>> load_model("no-such-model.json")
-    Traceback (most recent call last):
-        ...
-    ValueError: There is no file no-such-model.json.
-    """
+    """Load the rule set of a saved model, from a file or with ``-`` from standard input."""
     name = _shown(source)
     try:
         return read(sys.stdin.buffer, name) if source == "-" else RuleSet.load(source)

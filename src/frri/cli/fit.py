@@ -108,7 +108,7 @@ def configure(parser: Parser) -> None:
     add("--order LOW<...<HIGH", "classes of --task ordinal in their order")
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Write the model to a file, and to standard error what it was made from and how good it is."""
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
@@ -134,7 +134,16 @@ def run(arguments: Arguments) -> int:
             learner.set_params(class_order=order)
     table = encode_frame(X)
     say(one_line_each(summarize_table(table)))
-    holdout = _holdout(arguments, X, y, weights, order)
+    holdout = Holdout(
+        X,
+        y,
+        task=arguments.task,
+        class_order=order,
+        sample_weight=weights,
+        cv=0 if arguments.no_check else arguments.cv,
+        test_size=arguments.test,
+        random_state=arguments.seed or 0,
+    )
     result = None
     if learner is None:
         learner, result = _choose(arguments, holdout)
@@ -156,7 +165,6 @@ def run(arguments: Arguments) -> int:
         say("Next: the same with -o model.json saves the rules as a model")
     elif arguments.output != "-":
         say(f"Next: frri rules {arguments.output}")
-    return 0
 
 
 # ------------------------------------------------------------------ the table
@@ -225,23 +233,6 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
             "add it in its place."
         )
     return [texts[text] for text in order if text in texts]
-
-
-def _holdout(arguments: Arguments, X: Any, y: Any, weights: Any, order: Any) -> Holdout:
-    """Return the held-out rows that the options ask for."""
-    holdout = Holdout(
-        X,
-        y,
-        task=arguments.task,
-        class_order=order,
-        sample_weight=weights,
-        cv=arguments.cv,
-        test_size=arguments.test,
-        random_state=arguments.seed or 0,
-    )
-    if arguments.no_check:
-        holdout.splits, holdout.reason = [], ""
-    return holdout
 
 
 # ------------------------------------------------------------------ the estimator

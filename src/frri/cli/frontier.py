@@ -23,7 +23,6 @@ from frri.cli.files import load_model, read_to_learn, write_output
 from frri.cli.options import Arguments, Parser
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import RULE_LEARNERS
-from frri.pareto.frontier import Frontier
 from frri.rules import RuleSet
 from frri.selection.auto import make_estimator
 from frri.table import encode_frame
@@ -53,7 +52,7 @@ def configure(parser: Parser) -> None:
     parser.add_reading_options(labelled=True)
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Print a sentence for each number of rules."""
     _check(arguments)
     X, y, _ = read_to_learn(arguments)
@@ -63,8 +62,17 @@ def run(arguments: Arguments) -> int:
         pool = [rules for name in arguments.pool for rules in _pool(name, X, y, arguments.seed)]
         with Progress("looking for the best rules, and for a proof"):
             found = frontier(pool, X, y, sizes=sizes, time_limit=limit)
-    _write(found, arguments)
-    return 0
+    best = found[arguments.rules or arguments.max_rules].ruleset
+    if arguments.json:
+        sys.stdout.write(json_text(found.to_dict()))
+    elif arguments.output != "-":
+        sys.stdout.write(f"{one_line_each(str(found))}\n")
+    if arguments.output is not None:
+        write_output(arguments.output, best.to_json() + "\n")
+        if arguments.output != "-":
+            say(f"{len(best)} rules saved in {arguments.output}")
+    elif arguments.rules is not None:
+        sys.stdout.write(numbered_rules(best))
 
 
 def _check(arguments: Arguments) -> None:
@@ -80,20 +88,6 @@ def _check(arguments: Arguments) -> None:
         raise ValueError(
             "--json and the rules would both go to standard output; name a file by -o."
         )
-
-
-def _write(found: Frontier, arguments: Arguments) -> None:
-    best = found[arguments.rules or arguments.max_rules].ruleset
-    if arguments.json:
-        sys.stdout.write(json_text(found.to_dict()))
-    elif arguments.output != "-":
-        sys.stdout.write(f"{one_line_each(str(found))}\n")
-    if arguments.output is not None:
-        write_output(arguments.output, best.to_json() + "\n")
-        if arguments.output != "-":
-            say(f"{len(best)} rules saved in {arguments.output}")
-    elif arguments.rules is not None:
-        sys.stdout.write(numbered_rules(best))
 
 
 def _pool(name: str, X: Any, y: Any, seed: int) -> list[RuleSet]:

@@ -145,13 +145,7 @@ class Arguments(argparse.Namespace):
 def number(
     what: str, low: float = 0.0, high: float = float("inf"), *, inside: bool = False
 ) -> Callable[[str], float]:
-    """Return a parser of finite numbers from low to high, with `inside` without both ends.
-
-    Examples
-    --------
-    >>> number("a fraction from 0 to 1", 0, 1)("0.05")
-    0.05
-    """
+    """Return a parser of finite numbers from low to high, with `inside` without both ends."""
 
     def parse(text: str) -> float:
         try:
@@ -179,13 +173,7 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 def split_names(text: str | None) -> list[str]:
-    """Split names at commas.
-
-    Examples
-    --------
-    >>> split_names("id, age")
-    ['id', 'age']
-    """
+    """Split names at commas."""
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 

@@ -53,7 +53,7 @@ def configure(parser: Parser) -> None:
     add("--json", "write JSON instead of CSV")
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Write the predictions to standard output or a file."""
     ruleset = load_model(arguments.model)
     if arguments.proba and ruleset.task == "regression":
@@ -72,7 +72,6 @@ def run(arguments: Arguments) -> int:
         tables = _predict(arguments, ruleset, where, unseen, progress)
         write_output(arguments.output, (_to_json if arguments.json else _to_csv)(tables))
     unseen.say_notes()
-    return 0
 
 
 Columns = dict[str, list[Any]]

@@ -38,20 +38,19 @@ def configure(parser: Parser) -> None:
         add("-o --output FILE", "file to write (default: report.html)", default="report.html")
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Write the page to a file or to standard output, or open it in the browser."""
     if "output" in arguments:
         write_output(arguments.output, _page(arguments))
         if arguments.output != "-":
             say(f"Wrote {arguments.output}.")
-        return 0
+        return
     page = _page(arguments)
     file = Path(tempfile.mkdtemp(prefix="frri-")) / "report.html"
     write_output(str(file), page)
     say(f"Wrote {file}.")
     if not webbrowser.open(file.as_uri()):
         say("No browser was found: open this file in one.")
-    return 0
 
 
 def _page(arguments: Arguments) -> str:

@@ -48,13 +48,13 @@ def configure(parser: Parser) -> None:
     parser.add_reading_options(labelled=True)
 
 
-def run(arguments: Arguments) -> int:
+def run(arguments: Arguments) -> None:
     """Print the rules."""
     _check_options(arguments)
     ruleset = load_model(arguments.model)
     if arguments.tree is not None:
         _write_tree(ruleset, arguments)
-        return 0
+        return
     chosen = _choose(ruleset, arguments.label)
     if arguments.json:
         written = ruleset.to_dict()["rules"]
@@ -64,7 +64,7 @@ def run(arguments: Arguments) -> int:
         ]
         content = {"target": ruleset.target, "classes": list(ruleset.classes), "rules": rules}
         sys.stdout.write(json_text(content))
-        return 0
+        return
     found = None
     if arguments.stability is not None:
         table = read_labelled(ruleset, arguments.stability, arguments)
@@ -77,7 +77,6 @@ def run(arguments: Arguments) -> int:
         say(one_line(str(ruleset.about["monotone"])))
     if not chosen:
         say("No rules.")
-    return 0
 
 
 def _check_options(arguments: Arguments) -> None:

@@ -137,14 +137,7 @@ def load(name: str) -> Dataset:
 
 
 def class_names(labels: "pd.Series[Any]") -> NDArray[np.str_]:
-    """Return the classes as strings; integers without a decimal point.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> class_names(pd.Series([0.0, 1.0])).tolist(), class_names(pd.Series(["01", "1"])).tolist()
-    (['0', '1'], ['01', '1'])
-    """
+    """Return the classes as strings; integers without a decimal point."""
     values = labels.to_numpy()
     if values.dtype.kind == "f":
         fractions = values[values != np.floor(values)]

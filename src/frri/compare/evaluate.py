@@ -40,13 +40,7 @@ class Task(NamedTuple):
     fold: int
 
     def cell(self, **content: Any) -> Cell:
-        """Return the cell of a task.
-
-        Examples
-        --------
-        >>> Task("wine", "tree", 0).cell(failure="too late")
-        {'dataset': 'wine', 'learner': 'tree', 'fold': 0, 'failure': 'too late'}
-        """
+        """Return the cell of a task."""
         return {**self._asdict(), **content}
 
 
@@ -62,17 +56,6 @@ def evaluate(
 
     The cell has plain JSON values. If the estimator raises an exception, ``"failure"`` is the only
     result.
-
-    Examples
-    --------
-    >>> from frri.compare import learner, load, metric
-    >>> from frri.compare.run import assign_folds
-    >>> wine = load("wine")
-    >>> folds = assign_folds(wine, 10, seed=0)
-    >>> task = Task("wine", "tree", 0)
-    >>> cell = evaluate(wine, folds, learner("tree"), task, [metric("accuracy")], seed=0)
-    >>> cell["scores"], cell["recalls"]["1"]
-    ({'accuracy': 0.888...}, [5, 6])
     """
     cell = task.cell()
     test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
@@ -143,14 +126,6 @@ class RecordFailure:
     """Context manager that stores an exception under ``"failure"`` of a cell.
 
     It takes every exception: whatever an estimator of other authors raises is a result.
-
-    Examples
-    --------
-    >>> cell = {}
-    >>> with RecordFailure(cell):
-    ...     raise ValueError("no rules")
-    >>> cell
-    {'failure': 'ValueError: no rules'}
     """
 
     def __init__(self, cell: Cell) -> None:
@@ -166,13 +141,7 @@ class RecordFailure:
 
 
 def shorten_message(error: BaseException | str) -> str:
-    r"""Return an exception or warning in one line of moderate length.
-
-    Examples
-    --------
-    >>> shorten_message(ValueError("too\nmany"))
-    'ValueError: too many'
-    """
+    """Return an exception or warning in one line of moderate length."""
     text = " ".join(str(error).split())
     if isinstance(error, BaseException) and not isinstance(error, Warning):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -191,13 +160,6 @@ def capture_warnings() -> Iterator[list[Warning]]:
     `warnings.catch_warnings` is global: the thread that leaves it first ends it for all others. So
     the first thread enters it here, and the last one leaves it. A warning of another thread goes to
     the only fit that is captured, if there is one.
-
-    Examples
-    --------
-    >>> with capture_warnings() as caught:
-    ...     warnings.warn("too few objects")
-    >>> caught
-    [UserWarning('too few objects')]
     """
     me = threading.get_ident()
     with _lock:
@@ -282,13 +244,7 @@ def add_learner(name: str, estimator: BaseEstimator) -> None:
 
 
 def label(name: str) -> str:
-    """Return the name of a learner in tables and figures.
-
-    Examples
-    --------
-    >>> label("modlem-entropy"), label("sklearn.naive_bayes.GaussianNB")
-    ('MODLEM (entropy)', 'GaussianNB')
-    """
+    """Return the name of a learner in tables and figures."""
     known = registry.LEARNERS.get(name)
     return name.rpartition(".")[2] if known is None else known.label
 

@@ -87,8 +87,8 @@ class Painter:
         )
         return self._finish(name, caption, figure)
 
-    def dots(self, name: str, table: "pd.DataFrame", what: str) -> Picture:
-        """Draw one line per dataset, one marker per learner."""
+    def dots(self, table: "pd.DataFrame") -> Picture:
+        """Draw balanced accuracies: one line per dataset, one marker per learner."""
         figure, (axes,) = self._canvases(1.6 + max(0.3, 0.07 * table.shape[1]) * len(table))
         heights = np.arange(len(table))[::-1]
         for height in heights[::2]:
@@ -98,16 +98,15 @@ class Painter:
         for learner, offset in zip(table.columns, offsets, strict=True):
             self._points(axes, learner, table[learner], heights + offset, 6)
         axes.set_yticks(heights, [str(d) for d in table.index])
-        axes.set_xlabel(what)
+        axes.set_xlabel("balanced accuracy")
         axes.grid(axis="x", color="#EEEEEE")
         axes.set_ylim(-0.5, len(table) - 0.5)
         figure.legend(**_LEGEND, ncols=min(len(table.columns), 4))
-        return self._finish(name, f"Mean {what} over the folds, per data set.", figure)
+        caption = "Mean balanced accuracy over the folds, per data set."
+        return self._finish("balanced_accuracy", caption, figure)
 
-    def trade_off(
-        self, name: str, accuracy: "pd.Series[float]", size: "pd.Series[float]", what: str
-    ) -> Picture:
-        """Draw accuracy against number of rules, with the Pareto front."""
+    def trade_off(self, accuracy: "pd.Series[float]", size: "pd.Series[float]") -> Picture:
+        """Draw balanced accuracy against number of rules, with the Pareto front."""
         figure, (axes,) = self._canvases(4.2)
         known = [one for one in accuracy.index if accuracy[one] == accuracy[one] and size[one] > 0]
         points = np.array([[size[one], accuracy[one]] for one in known]).reshape(-1, 2)
@@ -119,32 +118,31 @@ class Painter:
         for ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
             ticks(lambda value, _: f"{value:,.7g}" if f"{value:e}"[0] in "1235" else "")
         axes.set_xlabel("rules, mean over the data sets (logarithmic)")
-        axes.set_ylabel(f"{what}, mean over the data sets")
+        axes.set_ylabel("balanced accuracy, mean over the data sets")
         axes.grid(color="#EEEEEE", which="major")
         axes.margins(0.1)
         figure.legend(**_LEGEND, ncols=min(len(known), 4))
         caption = (
-            f"Mean {what} against mean number of rules (leaves, for trees). The dashed line joins "
-            "the learners that no other beats in both."
+            "Mean balanced accuracy against mean number of rules (leaves, for trees). The dashed "
+            "line joins the learners that no other beats in both."
         )
-        return self._finish(name, caption, figure)
+        return self._finish("trade_off", caption, figure)
 
-    def lengths(self, name: str, counts: Mapping[str, Ints]) -> Picture:
+    def lengths(self, counts: Mapping[str, Ints]) -> Picture:
         """Draw the distribution of the lengths of rules of each learner."""
-        shown = {name: count for name, count in counts.items() if count[1:].sum() > 0}
+        shown = {name: count[1:] for name, count in counts.items() if count[1:].sum() > 0}
         columns = min(len(shown), 3)
         rows = -(-len(shown) // columns)
         figure, grid = self._canvases(0.9 + 1.55 * rows, rows, columns)
         # 99 % of the rules of each learner are not longer.
-        reached = [np.cumsum(count[1:]) / count[1:].sum() for count in shown.values()]
+        reached = [np.cumsum(count) / count.sum() for count in shown.values()]
         longest = max(int(np.searchsorted(one, 0.99 - 1e-9)) + 1 for one in reached)
         for axes in grid[len(shown) :]:
             axes.axis("off")
         for axes, (learner, count) in zip(grid, shown.items(), strict=False):
-            fraction, lengths = count[1:] / count[1:].sum(), np.arange(1, len(count))
+            fraction, lengths = count / count.sum(), np.arange(1, len(count) + 1)
             axes.bar(lengths, fraction, color=self._color(learner), width=0.85)
-            mean = float(fraction @ lengths)
-            axes.set_title(f"{self.labels[learner]}, mean {mean:.1f}", fontsize=8)
+            axes.set_title(f"{self.labels[learner]}, mean {fraction @ lengths:.1f}", fontsize=8)
             axes.set_xlim(0.4, longest + 0.6)
             axes.xaxis.set_major_locator(_matplotlib().ticker.MaxNLocator(integer=True))
             axes.yaxis.set_major_formatter(lambda v, _: f"{100 * v:.0f} %")
@@ -155,7 +153,7 @@ class Painter:
             f"rules left out. Lengths above {longest} (at most 1 % of a learner's rules) are not "
             "shown."
         )
-        return self._finish(name, caption, figure)
+        return self._finish("lengths", caption, figure)
 
     def _color(self, learner: Any) -> str:
         return COLORS[self._place(learner) % len(COLORS)]
@@ -201,17 +199,12 @@ def pareto_front(points: Floats) -> Positions:
     """Return the points that no other is left of and above, from left to right.
 
     Small is good in the first column, large in the second.
-
-    Examples
-    --------
-    >>> pareto_front(np.array([[9, 0.7], [15, 0.71], [100, 0.70], [5, 0.5]])).tolist()
-    [3, 0, 1]
     """
-    front: list[int] = []
-    for i in np.lexsort((-points[:, 1], points[:, 0])):
-        if not front or points[i, 1] > points[front[-1], 1]:
-            front.append(int(i))
-    return np.array(front, dtype=np.intp)
+    order = np.lexsort((-points[:, 1], points[:, 0]))
+    heights = points[order, 1]
+    before = np.maximum.accumulate(np.concatenate([[-np.inf], heights]))[:-1]
+    front: Positions = order[heights > before]
+    return front
 
 
 def _matplotlib() -> Any:

@@ -264,13 +264,7 @@ class Journal:
 
 
 def signed_line(value: Json) -> bytes:
-    r"""Return a line of a results file: a JSON object with a checksum of all before it.
-
-    Examples
-    --------
-    >>> signed_line({"fold": 1})
-    b'{"fold": 1, "check": 4041129504}\n'
-    """
+    """Return a line of a results file: a JSON object with a checksum of all before it."""
     content = {key: part for key, part in value.items() if key != "check"}
     text = json.dumps(content, ensure_ascii=False).encode(errors="replace")
     return text[:-1] + b', "check": %d}\n' % crc32(text)

@@ -172,12 +172,6 @@ class Size:
     """Numbers of conditions, features and one-sided bounds, for each rule.
 
     A default rule without conditions has 0.
-
-    Examples
-    --------
-    >>> size = Size(conditions=(2, 1, 0), attributes=(1, 1, 0), bounds=(2, 2, 0))
-    >>> size.rules, size.mean("conditions")
-    (3, 1.5)
     """
 
     conditions: tuple[int, ...]

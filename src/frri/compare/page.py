@@ -237,10 +237,10 @@ def dataset_table(data: Mapping[str, Dataset], remarks: Mapping[str, str]) -> Ta
     |---|--:|--:|--:|--:|---|
     | wine | 13 | 178 | 3 | 1.48 | red and white |
     """
-    rows: list[list[Value]] = []
-    for name, one in data.items():
-        notes = [*one.notes, *([remarks[name]] if name in remarks else [])]
-        rows.append([name, *one.shape.values(), "; ".join(notes)])
+    rows: list[list[Value]] = [
+        [name, *one.shape.values(), "; ".join(filter(None, [*one.notes, remarks.get(name)]))]
+        for name, one in data.items()
+    ]
     columns = ["data set", "attributes", "objects", "classes", "imbalance ratio", "remark"]
     return Table("Data sets", columns, rows, digits=[0, 0, 0, 2, 0])
 
@@ -268,26 +268,14 @@ def overview(results: Results) -> Table:
 
 
 def show(value: Value, digits: int) -> str:
-    """Return a number with the given decimals, a dash for a missing one.
-
-    Examples
-    --------
-    >>> show(0.12345, 3), show(7, 0), show(float("nan"), 3)
-    ('0.123', '7', '-')
-    """
+    """Return a number with the given decimals, a dash for a missing one."""
     if _missing(value):
         return "-"
     return value if isinstance(value, str) else f"{value:.{digits}f}"
 
 
 def format_p_value(p: float) -> str:
-    """Return a p-value to three decimals.
-
-    Examples
-    --------
-    >>> format_p_value(0.04567), format_p_value(0.00001)
-    ('0.046', '<0.001')
-    """
+    """Return a p-value to three decimals."""
     return "-" if isnan(p) else "<0.001" if p < 0.0005 else f"{p:.3f}"
 
 
@@ -305,14 +293,13 @@ def _mean_table(
     title: str, means: "pd.DataFrame", digits: int, best: str, *further: "pd.Series[float]"
 ) -> Table:
     """Return datasets x learners, with the mean of each learner and further summaries below."""
-    columns = list(means.columns)
-    rows: list[list[Value]] = [
-        [str(name), *map(float, values)]
-        for name, values in zip(means.index, means.to_numpy(), strict=True)
-    ]
     summaries = [means.mean().rename("mean"), *further]
-    rows += [[str(one.name), *map(float, one[columns])] for one in summaries]
-    return Table(title, ["data set", *map(label, columns)], rows, digits, best, len(summaries))
+    rows: list[list[Value]] = [
+        [str(one.name), *map(float, one[means.columns])]
+        for one in [*(row for _, row in means.iterrows()), *summaries]
+    ]
+    columns = ["data set", *map(label, means.columns)]
+    return Table(title, columns, rows, digits, best, len(summaries))
 
 
 def _capitalize(text: str) -> str:
@@ -387,16 +374,14 @@ def _pictures(report: Report) -> Iterator[Picture]:
         found = report.comparisons.get(name)
         if found is not None and found.conover is not None:
             yield painter.critical_difference(f"ranks_{name}", found, metric(name).label)
-    if "balanced_accuracy" not in report.tables:
-        return
-    accuracy = results.means("balanced_accuracy")
-    yield painter.dots("balanced_accuracy", accuracy, "balanced accuracy")
-    rules = results.means("rules")
-    if not rules.isna().all(axis=None):
-        yield painter.trade_off("trade_off", accuracy.mean(), rules.mean(), "balanced accuracy")
-    lengths = {name: results.lengths(name) for name in results.learners}
-    if any(count[1:].sum() for count in lengths.values()):
-        yield painter.lengths("lengths", lengths)
+    if "balanced_accuracy" in report.tables:
+        accuracy, rules = results.means("balanced_accuracy"), results.means("rules")
+        yield painter.dots(accuracy)
+        if not rules.isna().all(axis=None):
+            yield painter.trade_off(accuracy.mean(), rules.mean())
+        lengths = {name: results.lengths(name) for name in results.learners}
+        if any(count[1:].sum() for count in lengths.values()):
+            yield painter.lengths(lengths)
 
 
 class _Section(NamedTuple):

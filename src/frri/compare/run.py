@@ -264,13 +264,6 @@ def backend_jobs(workers: int | None) -> int | None:
     The number is by default that of the surrounding `parallel_config`, or else -1, all that the
     backend has. It is None if no backend is selected, or joblib's own default, which the processes
     of this module replace.
-
-    Examples
-    --------
-    >>> backend_jobs(None)
-    >>> with parallel_config("threading"):
-    ...     backend_jobs(None)
-    -1
     """
     backend, n_jobs = get_active_backend(prefer=None)
     # Inside a task of joblib, joblib has selected the backend.
@@ -411,15 +404,7 @@ def assign_folds(data: Dataset, n_folds: int, seed: int) -> Positions:
 
 
 def describe_small_classes(data: Dataset, n_folds: int) -> str | None:
-    """Return a sentence about the classes that have fewer samples than there are folds.
-
-    Examples
-    --------
-    >>> from frri.compare import load
-    >>> print(describe_small_classes(load("glass"), 10))
-    glass: class '6' has 9 members, fewer than the 10 folds; recalls are averaged over the classes
-    present in a fold.
-    """
+    """Return a sentence about the classes that have fewer samples than there are folds."""
     counts = Counter(sorted(data.y.tolist())).items()
     small = [f"class {c!r} has {n} member{'s' * (n > 1)}" for c, n in counts if n < n_folds]
     if not small:

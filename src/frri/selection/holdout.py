@@ -47,8 +47,9 @@ class Holdout:
     sample_weight : array-like of shape (n_samples,), optional
         Weights of samples, for learning and for the measure. Samples of weight 0 are left out.
     cv : int, optional
-        Number of folds of a cross-validation. By default 5, unless `test_size` is given or the
-        table has more than 5,000 samples, which have one test set of 20 %.
+        Number of folds of a cross-validation; with 0 no sample is held out. By default 5, unless
+        `test_size` is given or the table has more than 5,000 samples, which have one test set of
+        20 %.
     test_size : float, optional
         Fraction of the samples in a single test set, instead of a cross-validation.
     random_state : int, default=0
@@ -59,7 +60,8 @@ class Holdout:
     splits : list of (train, test)
         Positions of samples; empty if the table cannot be split.
     reason : str
-        Why there are no splits; empty if there are some, or if there is only one class.
+        Why there are no splits; empty if there are some, if none are wanted, or if there is only
+        one class.
 
     Examples
     --------
@@ -94,7 +96,7 @@ class Holdout:
         self.splits: list[tuple[Positions, Positions]] = []
         self.reason = ""
         counts = np.unique(labels.astype(str), return_counts=True)[1]
-        if len(counts) < 2:
+        if len(counts) < 2 or cv == 0:
             return
         asked = cv is not None or test_size is not None
         if not asked and len(labels) > MANY_SAMPLES:
@@ -112,21 +114,18 @@ class Holdout:
                 (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)
             ]
         else:
-            stratified = task != "regression" and counts.min() > 1
-            self._split_once(test_size, random_state, stratified=stratified)
+            from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
 
-    def _split_once(self, test_size: float, seed: int, *, stratified: bool) -> None:
-        from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
-
-        rows, strata = np.arange(len(self.y)), self.y.astype(str) if stratified else None
-        try:
-            split = train_test_split(rows, test_size=test_size, random_state=seed, stratify=strata)
-            self.splits = [tuple(split)]
-        except ValueError:
-            self.reason = (
-                f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from or "
-                "to test; use a cross-validation"
-            )
+            strata = labels.astype(str) if task != "regression" and counts.min() > 1 else None
+            rows, options = np.arange(len(labels)), {"random_state": random_state}
+            try:
+                split = train_test_split(rows, test_size=test_size, stratify=strata, **options)
+                self.splits = [tuple(split)]
+            except ValueError:
+                self.reason = (
+                    f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from "
+                    "or to test; use a cross-validation"
+                )
 
     def evaluate(
         self, estimator: Any, *, time_limit: float = float("inf")
@@ -222,14 +221,14 @@ class HoldoutResult:
     @property
     def score(self) -> float:
         """Accuracy, R² or quadratic kappa of the predictions, weighted: higher is better."""
-        return self._score(self._encoded[1])
+        return self._measure(self._encoded[1])[0]
 
     @property
     def baseline(self) -> tuple[str, float]:
         """Best constant prediction (majority class, mean or median class), and its score."""
         value = self._constant[0]
         text = f"the mean ({value:.6g})" if self.task == "regression" else self._classes[int(value)]
-        return text, round(self._score(self._constant), 9) + 0.0
+        return text, round(self._measure(self._constant)[0], 9) + 0.0
 
     @property
     def correct(self) -> Flags:
@@ -253,19 +252,23 @@ class HoldoutResult:
 
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""
-        predicted = self._encoded[1]
+        name, off_by = {
+            "regression": ("R2", ", off by {:.4g} on average"),
+            "ordinal": ("kappa", ", off by {:.2f} classes on average"),
+        }.get(self.task, ("accuracy", ""))
+        own = self._encoded[1]
         if self.fold.max() > 0:
-            scores = [self._score(predicted, self.fold == k) for k in range(self.fold.max() + 1)]
+            scores = [self._measure(own, self.fold == k)[0] for k in range(self.fold.max() + 1)]
             spread = f"{min(scores):.2f} to {max(scores):.2f} in {len(scores)} folds"
         else:
             low, high = self._interval()
             spread = f"{len(self.truth)} rows, 95% interval {low:.2f} to {high:.2f}"
+        score, error = self._measure(own)
         always, baseline = self.baseline
-        name = {"regression": "R2", "ordinal": "kappa"}.get(self.task, "accuracy")
         return (
-            f"{name} {self.score:.2f} ({spread}){self._error_text(predicted)}; "
-            f"always answering {always} has {baseline:.2f}{self._error_text(self._constant)}"
-            f"{'' if self.score > baseline else ': no better than that'}"
+            f"{name} {score:.2f} ({spread}){off_by.format(error)}; always answering {always} has "
+            f"{baseline:.2f}{off_by.format(self._measure(self._constant)[1])}"
+            f"{'' if score > baseline else ': no better than that'}"
         )
 
     @cached_property
@@ -299,14 +302,19 @@ class HoldoutResult:
             constant = majority(true, weight)[0]
         return np.full(len(true), constant)
 
-    def _score(self, predicted: NDArray[Any], rows: Any = slice(None)) -> float:
+    def _measure(
+        self, predicted: NDArray[Any], rows: Flags | slice = slice(None)
+    ) -> tuple[float, float]:
+        """Return the score of encoded predictions, and their mean error (not of classes)."""
         true, predicted = self._encoded[0][rows], predicted[rows]
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         if self.task == "regression":
-            return measure_regression(true, predicted, weight).r2
-        if self.task == "ordinal":
-            return quadratic_kappa(true, predicted, len(self._classes), weight)
-        return float(np.average(true == predicted, weights=weight))
+            score = measure_regression(true, predicted, weight).r2
+        elif self.task == "ordinal":
+            score = quadratic_kappa(true, predicted, len(self._classes), weight)
+        else:
+            score = float(np.average(true == predicted, weights=weight))
+        return score, float(np.average(np.abs(true - predicted), weights=weight))
 
     def _interval(self) -> tuple[float, float]:
         """Return the 95% confidence interval of the score."""
@@ -317,11 +325,3 @@ class HoldoutResult:
             n_classes = len(self._classes)
             return measure_ordinal(true, predicted, n_classes, self.sample_weight).kappa_interval
         return wilson(self.score * len(true), len(true))
-
-    def _error_text(self, predicted: NDArray[Any]) -> str:
-        """Return the mean error as the end of a phrase, where errors have a size."""
-        if self.task == "classification":
-            return ""
-        error = np.average(np.abs(self._encoded[0] - predicted), weights=self.sample_weight)
-        shown = f"{error:.4g}" if self.task == "regression" else f"{error:.2f} classes"
-        return f", off by {shown} on average"
