@@ -23,7 +23,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 from frri import FRRIClassifier
 from frri._compile import compiled
-from frri.cover import local_search, word_sets
+from frri.cover import local_search, matrix
 warnings.simplefilter("ignore")
 size, _, effort = sys.argv[1].partition("+")
 n, m = map(int, size.split("x"))
@@ -31,7 +31,7 @@ kind = dict(n_informative=6, n_redundant=2) if m == 10 else dict(n_informative=3
 X, y = make_classification(max(n, 200_000), m, **kind, flip_y=0.0, class_sep=1.5, random_state=0)
 X, y = X[:n].copy(), y[:n].copy()
 rng = np.random.default_rng(0)
-for module in (word_sets, local_search) if effort else (word_sets,):
+for module in (matrix, local_search) if effort else (matrix,):
     compiled(module)  # the search would load them only once they pay
 for rows in (12_000, 5_000):  # loads or compiles the other kernels
     z = rng.random((rows, m))

@@ -13,6 +13,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 from browser_pages import ARGUMENTS, Visit, chromium, needs
+from frri import _compile
 from frri.cover import budget
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 
@@ -69,14 +70,14 @@ def _small_searches():
     """Many small searches for covers are no reason to compile their kernels, which takes half a minute a process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(budget, "COMPILE_SECONDS", dict.fromkeys(budget.COMPILE_SECONDS, 60.0))
-        patch.setattr(budget, "LOAD_SECONDS", 5.0)
+        patch.setattr(_compile, "LOAD_SECONDS", 5.0)
         yield
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _searches_of_other_files():
     """What the files before have spent on searches is none of the next one's."""
-    budget._interpreted_seconds.clear()
+    budget._kernel_seconds.clear()
 
 
 @pytest.fixture(scope="module")

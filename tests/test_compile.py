@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from frri import _bitsets as words
 from frri import _compile
 from frri._compile import compiled, compiled_before
+from frri.cover import matrix
 
 numba = pytest.importorskip("numba")
 
@@ -283,14 +283,14 @@ def test_numba_may_be_switched_off(value, expected):
 def test_bits_of_words_in_both_forms(write):
     source = """
         from frri._compile import kernel
-        from frri._bitsets import count_ones, lowest
+        from frri.cover.matrix import count_ones, lowest
 
         @kernel
         def both(word):
             return lowest(word), count_ones(word)
         """
     module = write("kernels_of_words", source)
-    values = [np.uint64(0), *(np.uint64(2**63 + 2**k) for k in range(63)), words.ALL]
+    values = [np.uint64(0), *(np.uint64(2**63 + 2**k) for k in range(63)), matrix.ALL]
     with np.errstate(over="ignore"):
         plain = [tuple(map(int, module.both(word))) for word in values]
     assert plain == [(0, 0), *((k, 2) for k in range(63)), (0, 64)]

@@ -21,18 +21,16 @@ from frri.cover import (
     CoverMatrix,
     branch_and_bound,
     budget,
-    component,
     local_search,
     minimum_cover,
-    nodes,
     simplex,
     solve,
     solve_large,
-    word_sets,
 )
+from frri.cover import matrix as words
 from frri.cover import reduce as red
 from frri.cover.bounds import exact_bound
-from frri.cover.matrix import CoverLists, greedy_cover
+from frri.cover.matrix import CoverLists, greedy_cover, without_redundant
 from programs import posix
 from thorough import often
 
@@ -208,9 +206,9 @@ def test_interpreted_and_compiled_walk_the_same_way(seed, limit, monkeypatch):
 
 
 def test_without_numba_everything_works(monkeypatch):
-    monkeypatch.setattr(budget, "numba_installed", lambda: False)
-    monkeypatch.setattr(budget, "compiled_before", lambda _: False)
-    monkeypatch.setattr(budget, "_interpreted_seconds", dict.fromkeys(budget.COMPILE_SECONDS, 1e9))
+    monkeypatch.setattr(_compile, "numba_installed", lambda: False)
+    monkeypatch.setattr(_compile, "compiled_before", lambda _: False)
+    monkeypatch.setattr(budget, "_kernel_seconds", dict.fromkeys(budget.COMPILE_SECONDS, 1e9))
     matrix, costs = boxes(100, 5)
     assert minimum_cover(CoverMatrix.from_dense(matrix), costs).settled
 
@@ -219,9 +217,9 @@ def test_a_small_problem_never_waits_for_a_compiler(monkeypatch):
     def refuse(_):
         raise AssertionError
 
-    monkeypatch.setattr(budget, "compiled_before", lambda _: False)
-    monkeypatch.setattr(budget, "compiled", refuse)
-    monkeypatch.setattr(budget, "_interpreted_seconds", {})
+    monkeypatch.setattr(_compile, "compiled_before", lambda _: False)
+    monkeypatch.setattr(_compile, "compiled", refuse)
+    monkeypatch.setattr(budget, "_kernel_seconds", {})
     matrix, costs = boxes(60, 2)
     assert minimum_cover(CoverMatrix.from_dense(matrix), costs).settled
 
@@ -234,9 +232,9 @@ def clock(monkeypatch):
     """A clock that is set by hand, and a long wait for the compiler that begins at every call."""
     now = SimpleNamespace(seconds=100.0)
     monkeypatch.setattr(budget, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
-    monkeypatch.setattr(budget, "cached_on_disk", lambda *_: False)
-    monkeypatch.setattr(budget, "numba_installed", lambda: True)
-    monkeypatch.setattr(budget, "_interpreted_seconds", dict.fromkeys(budget.COMPILE_SECONDS, 1e9))
+    monkeypatch.setattr(_compile, "cached_on_disk", lambda *_: False)
+    monkeypatch.setattr(_compile, "numba_installed", lambda: True)
+    monkeypatch.setattr(budget, "_kernel_seconds", dict.fromkeys(budget.COMPILE_SECONDS, 1e9))
     return now
 
 
@@ -259,8 +257,8 @@ MOST_LOOKS = 20
 
 def test_a_limit_shorter_than_the_compiler_is_spent_interpreted(clock, monkeypatch):
     bought = []
-    monkeypatch.setattr(budget, "compiled_before", lambda _: False)
-    monkeypatch.setattr(budget, "compiled", lambda module: bought.append(module) or module)
+    monkeypatch.setattr(_compile, "compiled_before", lambda _: False)
+    monkeypatch.setattr(_compile, "compiled", lambda module: bought.append(module) or module)
     short = budget.Work(10, budget.COMPILE_SECONDS["local_search"] - 1)
     assert short.kernels(local_search, ahead=1e9) is local_search
     assert not bought
@@ -268,7 +266,7 @@ def test_a_limit_shorter_than_the_compiler_is_spent_interpreted(clock, monkeypat
     long = budget.Work(10, budget.COMPILE_SECONDS["local_search"] + 9)
     long.kernels(local_search)
     assert bought == [local_search] * 2
-    clock.seconds += 10
+    clock.seconds += 10  # too late for the compiler
     long.kernels(local_search)
     assert bought == [local_search] * 2
     matrix, costs = boxes(60, 2)
@@ -281,7 +279,7 @@ def test_a_limit_shorter_than_the_compiler_is_spent_interpreted(clock, monkeypat
 def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
     compilations = []
 
-    def compile_and_compile(self, work, solver):  # noqa: ARG001
+    def compile_and_compile(self, work):  # noqa: ARG001
         for _ in range(3):
             _compile._questions.asked()
             compilations.append(1)
@@ -297,20 +295,20 @@ def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
     assert getattr(_compile._questions, "asked", None) is None
 
 
-def test_interpreted_slices_are_short_and_booked_as_a_whole(clock):
-    work = budget.Work(10, 5.0)
-    parts = []
-
-    def run():
-        for part in work.slices(10_000, seconds=0.001):
-            parts.append(part)
-            clock.seconds += part * 0.001
-
+def test_a_portion_of_the_work_ends_quietly():
+    work = budget.Work(10, None)
+    with work.portion(work.left / 2):
+        work.spend(4 * budget.CELLS)
+        with work.portion(3 * budget.CELLS):
+            assert work.left == budget.CELLS
+            work.spend(budget.CELLS)
+            raise AssertionError
+        work.spend(0)
+        raise AssertionError
+    assert (work.left, work.stopped_by) == (5 * budget.CELLS, None)
     with pytest.raises(budget.Exhausted):
-        run()
-    assert sum(parts) * 0.001 == pytest.approx(5.0, abs=0.3)
-    assert work.spent == 0
-    assert sum(budget.Work(10, None).slices(1234, 0.001)) == 1234
+        work.spend(5 * budget.CELLS)
+    assert work.stopped_by == "effort"
 
 
 # --- stopped early
@@ -345,20 +343,20 @@ def test_any_time_limit_gives_a_complete_cover(limit):
     assert cover.settled or cover.stopped_by == "time"
 
 
-@pytest.mark.parametrize("where", ["minimise_count", "minimise_cost", "settle", "__init__"])
+@pytest.mark.parametrize("where", ["minimize_count", "minimize_cost", "find_first", "__init__"])
 def test_an_interrupt_in_any_stage_gives_a_complete_cover(where, monkeypatch):
-    matrix, costs = boxes(120, 1, noise=0.25)
+    matrix, costs = random_matrix(np.random.default_rng(0), 60, 60, 0.1)
     covers = CoverMatrix.from_dense(matrix)
     optimum = minimum_cover(covers, costs)
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(component.Component, where, interrupted)
+    monkeypatch.setattr(solve.Component, where, interrupted)
     cover = minimum_cover(covers, costs)
     assert covers_all(matrix, cover)
     assert cover.stopped_by == "interrupt"
-    assert where == "settle" or not cover.settled
+    assert not cover.settled
     assert cover.lower_bound <= len(optimum)
 
 
@@ -367,16 +365,16 @@ def test_an_interrupt_between_two_slices_keeps_the_bound(monkeypatch):
     covers = CoverMatrix.from_dense(matrix)
     optimum = minimum_cover(covers, costs, tie_break=False)
     calls = 0
-    settle = branch_and_bound.Search._settle
+    solve_node = branch_and_bound.BranchAndBound._solve
 
     def interrupted(self, node):
         nonlocal calls
         calls += 1
         if calls == 4:
             raise KeyboardInterrupt
-        settle(self, node)
+        solve_node(self, node)
 
-    monkeypatch.setattr(branch_and_bound.Search, "_settle", interrupted)
+    monkeypatch.setattr(branch_and_bound.BranchAndBound, "_solve", interrupted)
     cover = minimum_cover(covers, costs)
     assert cover.stopped_by == "interrupt"
     assert covers_all(matrix, cover)
@@ -439,17 +437,11 @@ def covers_of(matrix):
 def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
     matrix, costs = boxes(150, 7)
     usual = minimum_cover(CoverMatrix.from_dense(matrix), costs)
-    monkeypatch.setattr(component, "LARGEST_TABLEAU", 0)
+    monkeypatch.setattr(solve, "LARGEST_TABLEAU", 0)
     large = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     assert covers_all(matrix, large)
     assert large.lower_bound <= len(usual) <= len(large)
     assert large.lower_bound >= len(usual) - 2
-    monkeypatch.undo()
-    monkeypatch.setattr("frri.cover.solve.LARGEST_DENSE", 0)
-    thin = minimum_cover(CoverMatrix.from_dense(matrix), costs)
-    assert covers_all(matrix, thin)
-    assert len(thin) == len(usual)
-    assert thin.status == "optimal"
 
 
 # --- too large to be written out
@@ -478,9 +470,9 @@ def test_hard_objects_lead_to_the_same_answer_as_all(problem):
 @pytest.mark.parametrize("seed", range(6))
 def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
     # With room for hardly any object at first, most of them join in later rounds.
-    hardest = solve_large.LargeProblem._hardest
+    hardest = solve_large.LargeProblem._find_hardest
     monkeypatch.setattr(
-        solve_large.LargeProblem, "_hardest", lambda self, o, _: hardest(self, o, 30)
+        solve_large.LargeProblem, "_find_hardest", lambda self, o, _: hardest(self, o, 30)
     )
     rng = np.random.default_rng(seed)
     for _ in range(8):
@@ -545,9 +537,7 @@ def test_any_time_limit_gives_a_complete_cover_on_words(limit, ticks):
 
 
 @pytest.mark.usefixtures("never_expanded")
-@pytest.mark.parametrize(
-    "where", ["run", "_bound_quickly", "_minimise_count", "_round", "_break_ties"]
-)
+@pytest.mark.parametrize("where", ["run", "_start", "_minimize_count", "_prove_by", "_break_ties"])
 def test_an_interrupt_in_any_stage_on_words_gives_a_complete_cover(where, monkeypatch):
     matrix, costs = random_matrix(np.random.default_rng(0), 60, 60, 0.1)
 
@@ -616,7 +606,9 @@ def test_a_large_reduction_looks_at_the_clock(ticks):
     assert cover.stopped_by == "time"
     assert len(ticks) < MOST_LOOKS
     with pytest.raises(budget.Exhausted):
-        red.undominated(matrix, np.ones(3000, dtype=np.int64), budget.Work(1, 0.0))
+        red.undominated(
+            sparse.csr_array(matrix), np.ones(3000, dtype=np.int64), budget.Work(1, 0.0)
+        )
 
 
 # --- the pieces
@@ -626,26 +618,24 @@ def test_a_large_reduction_looks_at_the_clock(ticks):
 def test_reductions_agree_with_their_definitions(seed):
     rng = np.random.default_rng(seed)
     matrix, costs = random_matrix(rng, 25, 12, 0.3)
-    keep = red.undominated(matrix, costs)
+    work = budget.Work(1, None)
+    keep = red.undominated(sparse.csr_array(matrix), costs, work)
     assert keep.tolist() == [
         bool(matrix[j].any()) and not naive.dominated(matrix, costs.tolist(), j) for j in range(25)
     ]
     objects = matrix[:, matrix.any(axis=0)]
-    left = red.necessary(objects)
+    left = red.necessary(sparse.csr_array(objects), work)
     for i in np.flatnonzero(~left):
         assert any((objects[:, k] <= objects[:, i]).all() for k in np.flatnonzero(left))
-    thin = sparse.csr_array(matrix)
-    assert red.undominated(thin, costs).tolist() == keep.tolist()
-    if numba_installed():
-        compiled(word_sets)
-    assert red.undominated(thin, costs, budget.Work(1, None)).tolist() == keep.tolist()
-    assert red.necessary(sparse.csr_array(objects)).tolist() == left.tolist()
+    covers = CoverMatrix.from_dense(matrix)
+    found = red.undominated_rows(covers, costs, matrix.sum(axis=0), budget.Work(1, None), 10_000)
+    assert found.tolist() == np.flatnonzero(keep).tolist()
 
 
 def test_greedy_covers_are_complete_and_irredundant():
     for seed in range(20):
         matrix, costs = boxes(50, seed)
-        chosen = greedy_cover(CoverLists.of(matrix), costs)
+        chosen = greedy_cover(CoverMatrix.from_dense(matrix), costs, budget.Work(0, None))
         times = matrix[chosen].sum(axis=0)
         assert (times[matrix.any(axis=0)] > 0).all()
         assert all((times[matrix[j]] == 1).any() for j in chosen)
@@ -663,13 +653,14 @@ def test_counts_and_needed_rows_are_those_of_the_flags(seed):
         others = [*kept, *order[place + 1 :]]
         if (dense[j] & ~dense[others].any(axis=0)).any():
             kept.append(j)
-    for kernels in (word_sets, compiled(word_sets)) if numba_installed() else (word_sets,):
+    for kernels in (words, compiled(words)) if numba_installed() else (words,):
         counts = np.zeros(256, dtype=np.int64)
         kernels.count(covers.words, covers.bits, counts)
         assert counts[:200].tolist() == dense.sum(axis=0).tolist()
-        needed = kernels.needed(covers.indptr, covers.words, covers.bits, order, counts)
-        assert order[needed].tolist() == kept
-        assert counts[:200].tolist() == dense[kept].sum(axis=0).tolist()
+    costs = np.empty(len(dense), dtype=np.int64)
+    costs[order] = np.arange(len(dense))[::-1]
+    needed = without_redundant(covers, costs, np.arange(len(dense)), budget.Work(0, None))
+    assert needed.tolist() == sorted(kept)
 
 
 @pytest.mark.parametrize("kernels", ["interpreted", "compiled_kernels"])
@@ -679,7 +670,8 @@ def test_local_search_keeps_its_books(kernels, request):
     matrix, costs = boxes(80, 4)
     matrix = matrix[:, matrix.any(axis=0)]
     lists = CoverLists.of(matrix)
-    state = local_search.LocalSearch(lists, costs, greedy_cover(lists, costs))
+    start = greedy_cover(CoverMatrix.from_dense(matrix), costs, budget.Work(0, None))
+    state = local_search.LocalSearch(lists, costs, start)
     arrays = state.arrays
     for _ in range(10):
         module.search(arrays, 37, 0)
@@ -725,7 +717,7 @@ def test_a_damaged_tableau_is_never_believed(monkeypatch):
         return answer
 
     monkeypatch.setattr(budget.Work, "kernels", lambda _, module, **__: module)
-    monkeypatch.setattr(nodes, "reoptimize", damaged)
+    monkeypatch.setattr(branch_and_bound, "reoptimize", damaged)
     matrix, costs = boxes(45, 6)
     expected = scipy_optimum(matrix, costs)
     cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, work_limit=200)

@@ -16,10 +16,10 @@ from frri import _util as progress
 from frri._compile import numba_installed
 from frri._util import map_threads
 from frri.cli import main
-from frri.cover import CoverMatrix, component, memory_bounded, minimum_cover, solve_large
+from frri.cover import CoverMatrix, memory_bounded, minimum_cover, solve, solve_large
 from frri.cover import __dict__ as cover_names
-from frri.cover import reduce as core
 from frri.cover.budget import Work
+from frri.cover.local_search import LocalSearch
 from frri.induction import class_layout
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.numpy_backend import NumpyBackend
@@ -243,16 +243,15 @@ PHASES = {
     "confidences": (NumpyBackend, "confidences"),
     "shortening": (NumpyBackend, "shorten"),
     "covers": (NumpyBackend, "covers"),
-    "reduction": (component, "reduce"),
-    "greedy": (component, "greedy_cover"),
-    "local search": (component.Component, "_local_search"),
-    "bound": (component.Search, "start"),
-    "greedy on words": (solve_large, "in_greedy_order"),
-    "counting on words": (core, "degrees"),
-    "first bound on words": (solve_large, "subgradient_bound"),
-    "reduction on words": (core.Core, "__init__"),
-    "bound on words": (component, "subgradient_bound"),
-    "local search on words": (solve_large, "search_on"),
+    "reduction": (solve, "reduce"),
+    "greedy": (solve, "greedy_cover"),
+    "local search": (LocalSearch, "run"),
+    "bound": (solve.BranchAndBound, "start"),
+    "greedy on words": (solve_large, "greedy_cover"),
+    "counting on words": (solve_large, "count_coverers"),
+    "bound on words": (solve_large, "subgradient_bound"),
+    "reduction on words": (solve, "reduce"),
+    "local search on words": (LocalSearch, "run"),
 }
 
 

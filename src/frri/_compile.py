@@ -24,6 +24,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
+from frri._util import show_note
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -134,6 +136,42 @@ def pays(
     if compiled_before(module):
         return size >= used_from
     return numba_installed() and size >= (loaded_from if cached_on_disk(module) else compiled_from)
+
+
+# CPU seconds for loading kernels that were compiled earlier, and for importing numba.
+LOAD_SECONDS, IMPORT_SECONDS = 0.5, 1.0
+
+
+def choose_kernels(
+    module: ModuleType,
+    seconds: float,
+    *,
+    compile_seconds: float,
+    seconds_left: float | None = None,
+) -> Any:
+    """Return the kernels of a module, interpreted or compiled, whichever should end sooner.
+
+    Parameters
+    ----------
+    module : module
+    seconds : float
+        Interpreted seconds that were spent with the kernels so far, or are expected.
+    compile_seconds : float
+        CPU seconds for compiling the kernels.
+    seconds_left : float, optional
+        Time that is left; nothing is compiled that would come too late.
+    """
+    if not compiled_before(module):
+        if not numba_installed():
+            return module
+        known = cached_on_disk(module)
+        load = LOAD_SECONDS + (0.0 if "numba" in sys.modules else IMPORT_SECONDS)
+        price = load if known else compile_seconds
+        if seconds <= price or (seconds_left is not None and seconds_left <= price):
+            return module
+        if not known:
+            show_note(f"compiling kernels, once per installation, about {price:.0f} s")
+    return compiled(module)
 
 
 @contextmanager

@@ -1,13 +1,12 @@
-"""Minimum set cover: the fewest candidates that cover every object, with a proof.
+"""Minimum set cover: the fewest candidates that cover every object, proven optimal.
 
 Three objectives, one after the other: the fewest candidates; among those covers the smallest total
 cost; among those the first in order. The answer is therefore a property of the problem: it does not
 depend on the solver, the machine or whether kernels were compiled. When work or time runs out, or
-at Ctrl-C, the best cover found so far is returned with the bound that has been proved. Problems too
-large to be written out stay rows of words and are searched through their hard objects; the promises
-are the same.
+at Ctrl-C, the best cover found so far is returned with the lower bound proven so far. Problems too
+large for lists stay rows of words and are solved through their hard objects, with the same results.
 
-Nothing here knows where candidates and objects come from.
+The package is independent of rules.
 
 Examples
 --------
@@ -27,9 +26,9 @@ from numpy.typing import ArrayLike
 from frri._util import Ints
 from frri.cover.budget import Exhausted, Work
 from frri.cover.matrix import CoverMatrix
-from frri.cover.milp_cover import PartialCover, multiple_cover, partial_cover
+from frri.cover.milp_cover import HighsProblem, PartialCover, multiple_cover, partial_cover
 from frri.cover.reduce import to_sparse
-from frri.cover.solve import Cover, CoverOutcome, Problem
+from frri.cover.solve import Cover, Problem
 from frri.cover.solve_large import LargeProblem
 
 __all__ = [
@@ -43,12 +42,10 @@ __all__ = [
 ]
 
 
+# Units of work of about half a millisecond (compiled): half a minute of searching, two at most.
 DEFAULT_WORK_LIMIT = 60_000
-"""Units of work of about half a millisecond (compiled): half a minute of searching, two at most."""
-
+# Maximum number of pairs of candidate and object that are expanded into lists.
 LARGEST_EXPANDED = 1 << 20
-"""Pairs of candidate and object up to which a problem is written out; larger ones stay words."""
-
 LARGEST_TOTAL = 2**31
 
 
@@ -68,9 +65,9 @@ def minimum_cover(
     Parameters
     ----------
     covers : CoverMatrix
-        Who covers whom. Objects covered by nobody are ignored.
-    costs : array of nonnegative whole numbers, optional
-        What each candidate costs; the second objective. All equal unless given.
+        The cover relation. Objects that no candidate covers are ignored.
+    costs : array of nonnegative integers, optional
+        Cost of each candidate; the second objective. By default all are equal.
     work_limit : int
         Limit on the work, in units of about half a millisecond; the same result on every machine.
     time_limit : float, optional
@@ -78,11 +75,10 @@ def minimum_cover(
     optimality_gap : float
         Relative optimality gap at which the search stops.
     tie_break : bool
-        Whether to go on, once the number is proved minimal, to the smallest cost and the first in
-        order.
+        Whether to minimize the cost, too, and return the first of the optimal covers in order.
     solver : "branching" or "highs"
         The search of this package, or SciPy's general solver for integer programs (slower; a
-        second opinion). The answers agree wherever they are settled.
+        second opinion). Settled answers agree.
     effort : int, optional
         Old name of `work_limit`; it goes in version 0.4.
 
@@ -101,40 +97,36 @@ def minimum_cover(
         message = "effort is now called work_limit; the old name goes in version 0.4."
         warnings.warn(message, FutureWarning, stacklevel=2)
         work_limit = effort
-    prices = _checked_costs(costs, len(covers))
-    work = Work(_checked_work(work_limit), _checked_time(time_limit), _checked_gap(optimality_gap))
+    prices = _check_costs(costs, len(covers))
+    work = Work(_check_work(work_limit), _check_time(time_limit), _check_gap(optimality_gap))
     if solver not in ("branching", "highs"):
         raise ValueError(f"solver is 'branching' or 'highs', not {solver!r}.")
-    pairs = int(np.bitwise_count(covers.bits).sum(dtype=np.int64))
-    problem: Problem | LargeProblem
-    if solver == "branching" and pairs > LARGEST_EXPANDED:
+    problem: Problem | LargeProblem | HighsProblem
+    if solver == "highs":
+        problem = HighsProblem(to_sparse(covers), prices, tie_break=tie_break)
+    elif np.bitwise_count(covers.bits).sum(dtype=np.int64) > LARGEST_EXPANDED:
         problem = LargeProblem(covers, prices, tie_break=tie_break)
     else:
         problem = Problem(to_sparse(covers), prices, tie_break=tie_break)
     with work.listening():
         try:
-            problem.run(work, solver)
+            problem.run(work)
         except Exhausted:
             pass
         except KeyboardInterrupt:
             work.stopped_by = "interrupt"
-    return _packaged(problem.outcome(), prices, work, solver, tie_break=tie_break)
-
-
-def _packaged(
-    outcome: CoverOutcome, costs: Ints, work: Work, solver: str, *, tie_break: bool
-) -> Cover:
-    count_proved = outcome.lower_bound == len(outcome.selected)
-    if work.stopped_by is None and not (outcome.settled if tie_break else count_proved):
-        enough = not count_proved and work.near_enough(len(outcome.selected), outcome.lower_bound)
-        work.stopped_by = "gap" if enough else "effort"  # large parts are taken only so far
+    cover, bound = problem.cover, problem.lower_bound
+    proved = bound == len(cover)
+    if work.stopped_by is None and not (problem.settled if tie_break else proved):
+        enough = not proved and work.near_enough(len(cover), bound)
+        work.stopped_by = "gap" if enough else "effort"  # some components have a limit of their own
     return Cover(
-        selected=outcome.selected,
-        status="optimal" if count_proved else "feasible",
-        lower_bound=outcome.lower_bound,
-        cost=int(costs[outcome.selected].sum()),
-        cost_status="optimal" if outcome.cost_proved else "feasible",
-        settled=outcome.settled,
+        selected=cover,
+        status="optimal" if proved else "feasible",
+        lower_bound=bound,
+        cost=int(prices[cover].sum()),
+        cost_status="optimal" if problem.cost_proved else "feasible",
+        settled=problem.settled,
         stopped_by=work.stopped_by,
         solver=solver,
         nodes=work.nodes,
@@ -145,7 +137,7 @@ def _packaged(
     )
 
 
-def _checked_costs(costs: ArrayLike | None, n: int) -> Ints:
+def _check_costs(costs: ArrayLike | None, n: int) -> Ints:
     if costs is None:
         return np.zeros(n, dtype=np.int64)
     prices = np.asarray(costs, dtype=np.float64)
@@ -160,7 +152,7 @@ def _checked_costs(costs: ArrayLike | None, n: int) -> Ints:
     return prices.astype(np.int64)
 
 
-def _checked_work(work_limit: SupportsIndex) -> int:
+def _check_work(work_limit: SupportsIndex) -> int:
     try:
         units = operator.index(work_limit)
     except TypeError:
@@ -170,13 +162,13 @@ def _checked_work(work_limit: SupportsIndex) -> int:
     return units
 
 
-def _checked_gap(gap: float) -> float:
+def _check_gap(gap: float) -> float:
     if not 0 <= gap <= 1:
         raise ValueError(f"optimality_gap must be a fraction from 0 to 1, not {gap!r}.")
     return gap
 
 
-def _checked_time(seconds: float | None) -> float | None:
+def _check_time(seconds: float | None) -> float | None:
     if seconds is not None and not seconds >= 0:
         raise ValueError(
             f"time_limit must be a number of seconds and not negative, not {seconds!r}."

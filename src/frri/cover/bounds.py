@@ -1,4 +1,4 @@
-"""Lower bounds that hold exactly, whatever the multipliers come from.
+"""Lower bounds that hold exactly, whatever the source of the multipliers.
 
 Any nonnegative multipliers `y` of the rows `A x >= b` bound the cost of a cover from below by
 `b y + sum of reduced costs of the chosen + sum of negative reduced costs of the free candidates`.
@@ -8,7 +8,7 @@ matter.
 """
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,10 @@ Bytes = NDArray[np.int8]
 
 
 @inner_kernel
-def rounded(multipliers: Floats, n_candidates: int, largest_cost: float, size: int) -> Floats:
-    """Nonnegative multipliers on a grid so coarse that all sums made of them are exact."""
+def round_multipliers(
+    multipliers: Floats, n_candidates: int, largest_cost: float, size: int
+) -> Floats:
+    """Return nonnegative multipliers on a grid so coarse that all sums of them are exact."""
     y = np.maximum(multipliers, 0.0)
     y[~np.isfinite(y)] = 0.0
     largest = y.max() if len(y) else 0.0
@@ -43,14 +45,14 @@ def exact_bound(
     ----------
     lists : CoverLists
     multipliers : ndarray of float64, shape (n_objects,) or (n_objects + 2,)
-        One per object and, where the number of candidates is given, one each for "at most" and "at
-        least" so many.
+        One per object and, where the number of candidates is given, one each for the upper and
+        the lower limit on it.
     costs : ndarray of float64
-        Whole numbers.
+        Integers.
     state : ndarray of int8
         Per candidate: 1 chosen, 0 free, -1 excluded.
     size : int
-        The number of candidates, if it is given, else -1.
+        Number of candidates to choose, or -1.
 
     Examples
     --------
@@ -59,7 +61,7 @@ def exact_bound(
     >>> float(exact_bound(lists, np.full(3, 0.5), np.ones(3), free, -1)[0])
     1.5
     """
-    y = rounded(multipliers, len(costs), costs.max(), max(size, 0))
+    y = round_multipliers(multipliers, len(costs), costs.max(), max(size, 0))
     given = 0 if size < 0 else 2
     value = y[: len(y) - given].sum()
     sums = np.concatenate((np.zeros(1), np.cumsum(y[lists.objects])))
@@ -73,13 +75,12 @@ def exact_bound(
     return value, reduced
 
 
+# Directions are multiples of its inverse, so that sums of their squares are exact, too.
 GRID = 1024.0
-"""Directions are multiples of its inverse: sums of their squares are exact then, too."""
 
 
-@dataclass(frozen=True, eq=False)
-class Relaxed:
-    """A proved bound on the number of candidates, with its reduced costs and multipliers."""
+class LagrangianBound(NamedTuple):
+    """A proven bound on the number of candidates, with its reduced costs and multipliers."""
 
     bound: float
     reduced: Floats
@@ -93,20 +94,20 @@ def subgradient_bound(
     iterations: int = 1200,
     start: Floats | None = None,
     step: float = 1.0,
-) -> Relaxed:
-    """Bound the number of candidates a cover needs.
+) -> LagrangianBound:
+    """Return a lower bound on the number of candidates of a cover, by subgradient ascent.
 
     Parameters
     ----------
     matrix : sparse matrix, candidates x objects
     upper : int
-        The size of a known cover.
+        Size of a known cover.
     work : Work
     iterations : int
     start : ndarray of float64, optional
         Multipliers to begin with, from a similar problem.
     step : float
-        How long steps are at first, of the way that the known cover suggests.
+        Length of the first steps, as a fraction of that which the known cover suggests.
     """
     by_candidate = matrix.astype(np.float64)
     starts, objects = by_candidate.indptr[:-1], by_candidate.indices
@@ -116,7 +117,7 @@ def subgradient_bound(
         largest = np.zeros(m)
         np.maximum.at(largest, by_candidate.indices, np.repeat(sizes, sizes).astype(np.float64))
         start = 1.0 / np.maximum(largest, 1.0)
-    y = rounded(start, n, 1.0, 0)
+    y = round_multipliers(start, n, 1.0, 0)
     best, best_y, best_reduced, best_slope = -1.0, y, np.ones(n), np.ones(m)
     direction = np.zeros(m)
     stalls = 0
@@ -144,9 +145,9 @@ def subgradient_bound(
         length = float((direction * direction).sum())
         if length == 0.0:
             break
-        y = rounded(y + (step * (upper - value) / length) * direction, n, 1.0, 0)
+        y = round_multipliers(y + (step * (upper - value) / length) * direction, n, 1.0, 0)
         try:
             work.spend(4 * len(by_candidate.indices) + n + m)
-        except Exhausted:  # what has been found holds; the next to ask for work will stop
+        except Exhausted:  # the bound found so far holds
             break
-    return Relaxed(best, best_reduced, best_y)
+    return LagrangianBound(best, best_reduced, best_y)

@@ -1,39 +1,43 @@
 """Row-weighting local search: good covers in microseconds a step, without any proof.
 
-Objects that stay uncovered grow in weight. Every step takes out the candidate whose loss weighs
-least and covers a random uncovered object by the allowed candidate of largest gain, until the
-permitted number of candidates is reached again (Gao, Weise and Li, "An efficient local search
-heuristic with row weighting for the unicost set covering problem", 2015). Whenever everything is
-covered, the cover is noted and, unless the number of candidates is held, one candidate less is
-permitted from then on.
+The weights of objects grow as long as these stay uncovered. Every step removes the candidate whose
+loss weighs least and covers a random uncovered object by the allowed candidate of largest gain,
+until the permitted number of candidates is reached again (Gao, Weise and Li, "An efficient local
+search heuristic with row weighting for the unicost set covering problem", 2015). Whenever all
+objects are covered, the cover is recorded and, unless the number of candidates is held, one
+candidate less is permitted from then on.
 
-Whole numbers and a generator of its own make runs reproducible on every machine.
+Integers and an own random generator make runs reproducible on every machine.
 """
 
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from frri._compile import either, inner_kernel, kernel
 from frri._util import Flags, Ints
+from frri.cover.budget import Exhausted, Work
 from frri.cover.matrix import CoverLists, shift
 
+# Places of the numbers that a search keeps between two slices.
 N_CHOSEN, N_UNCOVERED, PERMITTED, CLOCK, SEED, RECENT, BEST_COUNT, BEST_COST, COST, HELD, MOVES = (
     range(11)
 )
-"""Where a search keeps its numbers between two slices."""
-
+# In covers of more than SAMPLED candidates, the one to remove is picked from a random sample.
 SAMPLED, SAMPLE = 250, 60
-"""From covers of more than so many candidates the one to leave is picked from a random sample."""
+# Steps between two checks of the limits, and the interpreted seconds of a step.
+SLICE, STEP_SECONDS = 2500, 1e-4
 
-# Not literals: for each of these the compiler would do everything once more.
+# Not literals: each literal would compile a kernel once more.
 ONE: Any = np.int64(1)
 NOBODY: Any = np.int64(-1)
-DEARER, CHEAPER = ONE, -ONE
+COSTLIER, CHEAPER = ONE, -ONE
+HERE = sys.modules[__name__]
 
 
 class Arrays(NamedTuple):
-    """Everything a slice of the search reads and writes.
+    """The state of a search, changed in place.
 
     Attributes
     ----------
@@ -41,8 +45,8 @@ class Arrays(NamedTuple):
     costs : ndarray of int64
         Per candidate.
     weights, times, coverer_sum, touched : ndarray of int64
-        Per object: its weight, how many chosen candidates cover it, the sum of their numbers (the
-        coverer itself if there is one), and the last move of any of its coverers.
+        Per object: its weight, the number of chosen candidates that cover it, the sum of their
+        indices (the coverer itself if there is one), and the last move of any of its coverers.
     score, stamp, left, place : ndarray of int64
         Per candidate: gain outside the cover and minus loss inside, the last step and the last move
         in which it left, and its place in `chosen`, -1 if it is outside.
@@ -51,7 +55,7 @@ class Arrays(NamedTuple):
     best : ndarray of int64
         The best cover so far.
     numbers : ndarray of int64
-        Numbers kept between two slices, see `N_CHOSEN` and the others.
+        Numbers of the search, at `N_CHOSEN` and the other places.
     """
 
     lists: CoverLists
@@ -83,7 +87,7 @@ class LocalSearch:
     hold : bool
         If True, look for cheaper covers of that size instead of smaller ones.
     weights : ndarray of int64, optional
-        Weights of the objects from an earlier search, 1 each if left out. They go on growing.
+        Weights of the objects from an earlier search, changed in place; by default 1.
     """
 
     def __init__(
@@ -129,6 +133,23 @@ class LocalSearch:
         """Size of the best cover or, with the size held, its cost."""
         numbers = self.arrays.numbers
         return int(numbers[BEST_COST if numbers[HELD] else BEST_COUNT])
+
+    def run(self, enough: int, work: Work, steps: int) -> None:
+        """Take a number of steps, or fewer once the size (held: the cost) is `enough`."""
+        lists = self.arrays.lists
+        sizes, degree = np.diff(lists.objects_from), np.diff(lists.coverers_from)
+        price = 3000 + 20 * int(sizes[self.cover()].mean()) + 60 * int(degree.mean())
+        try:
+            for start in range(0, steps, SLICE):
+                if self.reached <= enough:
+                    break
+                kernels = work.kernels(HERE, ahead=(steps - start) * STEP_SECONDS)
+                now = min(SLICE, steps - start)
+                kernels.search(self.arrays, now, enough)
+                work.steps += now
+                work.spend(now * price)
+        except Exhausted:  # the cover found so far holds; the next slice of work will stop
+            pass
 
     def cover(self) -> Ints:
         """Return the best cover so far, ascending."""
@@ -184,13 +205,13 @@ def _pick_loops(
     return best
 
 
+# Return the usable member of largest score, then price (times sign), then longest unmoved.
 _pick = either(interpreted=_pick_interpreted, loops=_pick_loops, inner=True)
-"""Of the usable members the one of largest score, then price (times sign), then longest unmoved."""
 
 
 @inner_kernel
 def _toggle(candidate: int, arrays: Arrays) -> None:
-    """Take a candidate in or out; scores are gains outside the cover and minus losses inside."""
+    """Add or remove a candidate; scores are gains outside the cover and minus losses inside."""
     lists, numbers, score, times = arrays.lists, arrays.numbers, arrays.score, arrays.times
     weights, coverer_sum, uncovered = arrays.weights, arrays.coverer_sum, arrays.uncovered
     chosen, place, where = arrays.chosen, arrays.place, arrays.where
@@ -252,7 +273,7 @@ def search(arrays: Arrays, steps: int, enough: int) -> None:  # noqa: C901, PLR0
     end = numbers[CLOCK] + steps
     while numbers[CLOCK] < end:
         numbers[CLOCK] += 1
-        takes_out = 1
+        removals = 1
         if numbers[N_UNCOVERED] == 0:
             size = numbers[N_CHOSEN]
             if size < numbers[BEST_COUNT] or (
@@ -264,15 +285,15 @@ def search(arrays: Arrays, steps: int, enough: int) -> None:  # noqa: C901, PLR0
             if (numbers[COST] if numbers[HELD] else size) <= enough:
                 return
             numbers[PERMITTED] = size if numbers[HELD] else size - 1
-            takes_out = 2
-        for _ in range(min(takes_out, numbers[N_CHOSEN])):
+            removals = 2
+        for _ in range(min(removals, numbers[N_CHOSEN])):
             members = chosen[: numbers[N_CHOSEN]]
             if len(members) > SAMPLED:
                 for k in range(SAMPLE):
                     numbers[SEED] = numbers[SEED] * 48271 % 2147483647
                     sample[k] = members[numbers[SEED] % len(members)]
                 members = sample
-            leaves = _pick(members, usable, numbers[RECENT], score, costs, DEARER, stamp)
+            leaves = _pick(members, usable, numbers[RECENT], score, costs, COSTLIER, stamp)
             if leaves >= 0:
                 _toggle(leaves, arrays)
         while numbers[N_CHOSEN] < numbers[PERMITTED] and numbers[N_UNCOVERED] > 0:

@@ -1,5 +1,10 @@
-"""Who covers whom, in two forms: sparse rows of 64-bit words, and lists in both directions."""
+"""The cover relation in two forms: sparse rows of 64-bit words, and lists in both directions.
 
+A set of objects is a row of words, object `i` being bit `i % 64` of word `i // 64`.
+"""
+
+import heapq
+import sys
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -8,14 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from frri._compile import either
+from frri._compile import either, inner_kernel
 from frri._util import Flags, Floats, Ints, Words
+from frri.cover.budget import Work
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+Indices = NDArray[np.int32]
+
+# Words counted at a time.
 CHUNK = 1 << 20
-"""Words counted at a time."""
+# Interpreted seconds for a word to be counted, and for a candidate in a greedy cover.
+COUNT_SECONDS, GREEDY_SECONDS = 3e-7, 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +52,7 @@ class CoverMatrix:
     """
 
     indptr: Ints
-    words: NDArray[np.int32]
+    words: Indices
     bits: Words
     n_objects: int
 
@@ -55,31 +65,45 @@ class CoverMatrix:
     @classmethod
     def from_words(cls, table: Words, n_objects: int) -> "CoverMatrix":
         """Build from all words of all candidates, candidates x words."""
-        n_candidates = len(table)
         rows, words = np.nonzero(table)
-        indptr = np.zeros(n_candidates + 1, dtype=np.int64)
-        np.cumsum(np.bincount(rows, minlength=n_candidates), out=indptr[1:])
+        indptr = _starts(np.bincount(rows, minlength=len(table)))
         return cls(indptr, words.astype(np.int32), table[rows, words], n_objects)
+
+    @classmethod
+    def from_sparse(cls, matrix: sparse.csr_array) -> "CoverMatrix":
+        """Build from a sparse matrix, candidates x objects, with ascending indices."""
+        n, objects = matrix.shape[0], matrix.indices.astype(np.int64)
+        keys = np.repeat(np.arange(n), np.diff(matrix.indptr)) << 32 | objects >> 6
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        bits = np.uint64(1) << (objects & 63).astype(np.uint64)
+        bits = np.bitwise_or.reduceat(bits, first) if len(keys) else bits
+        indptr = _starts(np.bincount(keys[first] >> 32, minlength=n))
+        return cls(indptr, (keys[first] & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
     def to_dense(self) -> Flags:
         """Return the boolean matrix, candidates x objects."""
-        n_words = -(-self.n_objects // 64)
-        table = np.zeros((len(self), n_words), dtype="<u8")
-        rows = np.repeat(np.arange(len(self)), np.diff(self.indptr))
-        table[rows, self.words] = self.bits
-        dense = np.unpackbits(table.view(np.uint8), axis=1, bitorder="little", count=self.n_objects)
-        return dense.astype(bool)
+        dense = np.zeros((len(self), self.n_objects), dtype=bool)
+        rows = np.repeat(np.arange(len(self)), self.sizes())
+        dense[rows, elements(self.words, self.bits)] = True
+        return dense
 
-    def sizes(self) -> Ints:
-        """Count the objects that each candidate covers."""
-        return self._summed(None)
-
-    def sizes_within(self, table: Words) -> Ints:
-        """Count the objects of a set, given as words, that each candidate covers."""
-        return self._summed(table)
+    def sizes(self, within: Words | None = None) -> Ints:
+        """Count the objects that each candidate covers, of all or of a set given as words."""
+        sums = np.zeros(len(self), dtype=np.int64)
+        filled = np.flatnonzero(np.diff(self.indptr))
+        # Some rows at a time: the counts of all words would take too much memory.
+        ends = np.searchsorted(self.indptr[filled], np.arange(0, len(self.bits) + CHUNK, CHUNK))
+        for rows in (filled[low:high] for low, high in pairwise(ends) if low < high):
+            start, end = self.indptr[rows[0]], self.indptr[rows[-1] + 1]
+            bits = self.bits[start:end]
+            if within is not None:
+                bits = bits & within[self.words[start:end]]
+            ones = np.bitwise_count(bits)
+            sums[rows] = np.add.reduceat(ones, self.indptr[rows] - start, dtype=np.int64)
+        return sums
 
     def union(self) -> Flags:
         """Return which objects are covered by any candidate."""
@@ -96,7 +120,7 @@ class CoverMatrix:
     def take(self, candidates: NDArray[np.integer]) -> "CoverMatrix":
         """Return the rows of some candidates only."""
         lengths = np.diff(self.indptr)[candidates]
-        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        indptr = _starts(lengths)
         source = np.repeat(self.indptr[candidates] - indptr[:-1], lengths) + np.arange(indptr[-1])
         return CoverMatrix(indptr, self.words[source], self.bits[source], self.n_objects)
 
@@ -104,7 +128,7 @@ class CoverMatrix:
         """Return the same candidates, of which all but those kept cover nothing."""
         lengths = np.diff(self.indptr)
         entries = np.repeat(kept, lengths)
-        indptr = np.concatenate(([0], np.cumsum(lengths * kept))).astype(np.int64)
+        indptr = _starts(lengths * kept)
         return CoverMatrix(indptr, self.words[entries], self.bits[entries], self.n_objects)
 
     def within(self, table: Words) -> "CoverMatrix":
@@ -133,9 +157,8 @@ class CoverMatrix:
         array([[ True, False],
                [ True, False]])
         """
-        lengths = np.concatenate([np.diff(part.indptr) for part in parts])
         return cls(
-            np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            _starts(np.concatenate([np.diff(part.indptr) for part in parts])),
             np.concatenate([part.words for part in parts]),
             np.concatenate([part.bits for part in parts]),
             parts[0].n_objects,
@@ -143,14 +166,14 @@ class CoverMatrix:
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """Memory in bytes."""
         return self.indptr.nbytes + self.words.nbytes + self.bits.nbytes
 
     @classmethod
     def beside(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
-        """Join several problems into one: neither candidates nor objects have anything in common.
+        """Join several problems that share neither candidates nor objects.
 
-        Objects of each begin at a multiple of 64; bits in between stand for none.
+        The objects of each begin at a multiple of 64; bits in between belong to no object.
 
         Examples
         --------
@@ -160,29 +183,34 @@ class CoverMatrix:
                [False, False,  True,  True]])
         """
         n_words = np.cumsum([0, *(-(-part.n_objects // 64) for part in parts)])
-        ends = np.cumsum([0, *(len(part.bits) for part in parts)])
-        indptr = [part.indptr[1:] + end for part, end in zip(parts, ends, strict=False)]
         words = [part.words + start for part, start in zip(parts, n_words, strict=False)]
         return cls(
-            np.concatenate([[0], *indptr]).astype(np.int64),
+            _starts(np.concatenate([[], *(np.diff(part.indptr) for part in parts)])),
             np.concatenate([[], *words]).astype(np.int32),
             np.concatenate([np.zeros(0, np.uint64), *(part.bits for part in parts)]),
             int(n_words[-1]) * 64,
         )
 
-    def _summed(self, table: Words | None) -> Ints:
-        sums = np.zeros(len(self), dtype=np.int64)
-        filled = np.flatnonzero(np.diff(self.indptr))
-        # Some rows at a time: numbers of bits need not be there for all words at once.
-        ends = np.searchsorted(self.indptr[filled], np.arange(0, len(self.bits) + CHUNK, CHUNK))
-        for rows in (filled[low:high] for low, high in pairwise(ends) if low < high):
-            start, end = self.indptr[rows[0]], self.indptr[rows[-1] + 1]
-            bits = self.bits[start:end]
-            if table is not None:
-                bits = bits & table[self.words[start:end]]
-            ones = np.bitwise_count(bits)
-            sums[rows] = np.add.reduceat(ones, self.indptr[rows] - start, dtype=np.int64)
-        return sums
+
+class CoverLists(NamedTuple):
+    """The cover relation as lists in both directions.
+
+    Candidate `j` covers `objects[objects_from[j]:objects_from[j + 1]]`; object `i` is covered by
+    `coverers[coverers_from[i]:coverers_from[i + 1]]`; both ascend.
+    """
+
+    objects_from: Ints
+    objects: Ints
+    coverers_from: Ints
+    coverers: Ints
+
+    @classmethod
+    def of(cls, matrix: Any) -> "CoverLists":
+        """Build from a boolean or sparse matrix, candidates x objects (indices ascending)."""
+        rows = sparse.csr_array(matrix)
+        turned = sparse.csr_array(rows.T)
+        parts = (rows.indptr, rows.indices, turned.indptr, turned.indices)
+        return cls(*(part.astype(np.int64) for part in parts))
 
 
 def packed(flags: Flags) -> Words:
@@ -200,89 +228,109 @@ def packed(flags: Flags) -> Words:
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
-class CoverLists(NamedTuple):
-    """Who covers whom, as lists in both directions.
-
-    Candidate `j` covers `objects[objects_from[j]:objects_from[j + 1]]`; object `i` is covered by
-    `coverers[coverers_from[i]:coverers_from[i + 1]]`; both ascend.
-    """
-
-    objects_from: Ints
-    objects: Ints
-    coverers_from: Ints
-    coverers: Ints
-
-    @classmethod
-    def of(cls, matrix: Any) -> "CoverLists":
-        """Build from a boolean or sparse matrix, candidates x objects (indices ascending)."""
-        if sparse.issparse(matrix):
-            turned = sparse.csr_array(matrix.T)
-            parts = (matrix.indptr, matrix.indices, turned.indptr, turned.indices)
-            return cls(*(part.astype(np.int64) for part in parts))
-        candidates, objects = matrix.nonzero()
-        order = np.argsort(objects, kind="stable")
-        return cls(
-            _starts(candidates, matrix.shape[0]),
-            objects.astype(np.int64),
-            _starts(objects, matrix.shape[1]),
-            candidates[order].astype(np.int64),
-        )
+def elements(words: Indices, bits: Words) -> Ints:
+    """Return the objects of some words, one after the other."""
+    octets = np.ascontiguousarray(bits.astype("<u8")).view(np.uint8)
+    where = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+    return np.asarray((words[where >> 6].astype(np.int64) << 6) + (where & 63))
 
 
-def greedy_cover(lists: CoverLists, costs: Ints, needed: Flags | None = None) -> Ints:
+def _starts(lengths: NDArray[Any]) -> Ints:
+    """Return where each of some consecutive rows begins, and the end of the last one."""
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+# ------------------------------------------------------------------ greedy covers
+
+
+def greedy_cover(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
     """Return a cover without redundant candidates, ascending.
 
     Parameters
     ----------
-    lists : CoverLists
+    covers : CoverMatrix
     costs : ndarray of int64
         Breaks ties between equal gains, before the order of the candidates does.
-    needed : ndarray of bool, optional
-        The objects to cover (all that can be, unless told).
+    work : Work
 
     Examples
     --------
-    >>> lists = CoverLists.of(np.array([[1, 1, 0], [0, 1, 1], [1, 1, 1]], dtype=bool))
-    >>> greedy_cover(lists, np.array([0, 0, 0]))
+    >>> covers = CoverMatrix.from_dense([[1, 1, 0], [0, 1, 1], [1, 1, 1]])
+    >>> greedy_cover(covers, np.array([0, 0, 0]), Work(0, None))
     array([2])
     """
-    degrees = np.diff(lists.coverers_from)
-    missing = degrees > 0 if needed is None else needed & (degrees > 0)
-    left = int(np.count_nonzero(missing))
-    gains = np.zeros(len(costs), dtype=np.int64)
-    source = np.repeat(np.arange(len(costs)), np.diff(lists.objects_from))
-    gains += np.bincount(source[missing[lists.objects]], minlength=len(costs))
-    scale = int(costs.max(initial=0)) + 1
-    merit = gains * scale - costs
-    chosen: list[int] = []
-    times = np.zeros(len(degrees), dtype=np.int64)
-    times[~missing] = 2  # nothing depends on them
-    while left:
-        best = int(merit.argmax())
-        chosen.append(best)
-        objects = lists.objects[lists.objects_from[best] : lists.objects_from[best + 1]]
-        for i in objects[missing[objects]].tolist():
-            merit[lists.coverers[lists.coverers_from[i] : lists.coverers_from[i + 1]]] -= scale
-            left -= 1
-        missing[objects] = False
-        times[objects] += 1
-    return np.sort(np.array(_without_redundant(lists, costs, chosen, times), dtype=np.int64))
+    return without_redundant(covers, costs, greedy_order(covers, costs, work), work)
 
 
-def _without_redundant(lists: CoverLists, costs: Ints, chosen: list[int], times: Ints) -> list[int]:
+def greedy_order(
+    covers: CoverMatrix, costs: Ints, work: Work, missing: Words | None = None
+) -> Ints:
+    """Return candidates that cover all objects, or those of a set, in the order of their choice.
+
+    The largest gain is chosen first, among equal ones the lowest cost, then the first candidate.
+    """
+    gains = covers.sizes(missing)
+    missing = covers.table() if missing is None else missing.copy()
+    preferred = np.argsort(costs, kind="stable")
+    keys = (gains[preferred] << RANKS) | np.arange(len(gains))[::-1]
+    heap = np.sort(keys)[::-1].copy()
+    kernels = work.kernels(HERE, ahead=GREEDY_SECONDS * len(covers))
+    chosen: Ints = kernels.greedy(
+        covers.indptr, covers.words, covers.bits, preferred, heap, missing
+    )
+    return chosen
+
+
+def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints, work: Work) -> Ints:
+    """Remove redundant candidates, expensive and late ones first; return the rest, ascending."""
+    some = covers.take(chosen)
+    counts = np.zeros(-(-covers.n_objects // 64) * 64, dtype=np.int64)
+    work.kernels(HERE, ahead=COUNT_SECONDS * len(some.bits)).count(some.words, some.bits, counts)
+    once = packed(counts[None] == 1)[0]
     kept = []
-    dearest_and_latest = sorted(enumerate(chosen), key=lambda pair: (-costs[pair[1]], -pair[0]))
-    for _, j in dearest_and_latest:
-        objects = lists.objects[lists.objects_from[j] : lists.objects_from[j + 1]]
-        if times[objects].min() > 1:
-            times[objects] -= 1
-        else:
+    for j in np.lexsort((-np.arange(len(chosen)), -costs[chosen])).tolist():
+        part = slice(some.indptr[j], some.indptr[j + 1])
+        words, bits = some.words[part], some.bits[part]
+        if (bits & once[words]).any():
             kept.append(j)
-    return kept
+            continue
+        members = elements(words, bits)
+        counts[members] -= 1
+        members = members[counts[members] == 1]
+        np.bitwise_or.at(once, members >> 6, np.uint64(1) << (members & 63).astype(np.uint64))
+    return np.sort(chosen[np.array(kept, dtype=np.int64)])
 
 
-def _starts(owners: NDArray[np.integer], n: int) -> Ints:
-    return np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=n)))).astype(np.int64)
+# ------------------------------------------------------------------ kernels
+
+HERE = sys.modules[__name__]
+NONE, ONE, ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
+# A de Bruijn sequence: shifted by 0 to 63 places, its first six bits take every value once.
+SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
+SHIFT = np.uint64(58)
+POSITIONS = np.zeros(64, dtype=np.int64)
+POSITIONS[[int(SEQUENCE) * 2**bit % 2**64 >> 58 for bit in range(64)]] = np.arange(64)
+# Bits of a key of the greedy cover that rank candidates of equal gains.
+RANKS = 32
+LAST = (1 << RANKS) - 1
+
+
+@inner_kernel
+def lowest(bits: np.uint64) -> int:
+    """Return the position of the lowest bit set, 0 where there is none."""
+    single = bits & (~bits + ONE)
+    return POSITIONS[(single * SEQUENCE) >> SHIFT]  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def count_ones(word: np.uint64) -> int:
+    """Return the number of bits set."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    pairs = np.uint64(0x3333333333333333)
+    word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    total = (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+    return np.int64(total)  # type: ignore[return-value]
 
 
 def _shift_arrays(values: Ints | Floats, members: Ints, amount: float) -> None:
@@ -294,5 +342,91 @@ def _shift_loops(values: Ints | Floats, members: Ints, amount: float) -> None:
         values[k] += amount
 
 
+# Add an amount to the values of some members, each of which occurs once.
 shift = either(interpreted=_shift_arrays, loops=_shift_loops, inner=True)
-"""Add an amount to the values of some members, each of which occurs once."""
+
+
+def _count_arrays(words: Indices, bits: Words, counts: Ints) -> None:
+    for start in range(0, len(bits), 1 << 14):
+        part = slice(start, start + (1 << 14))
+        counts += np.bincount(elements(words[part], bits[part]), minlength=len(counts))
+
+
+def _count_loops(words: Indices, bits: Words, counts: Ints) -> None:
+    """Count 64 elements at a time, one binary digit of all of them in a word."""
+    digits = np.zeros((len(counts) >> 6, 32), dtype=np.uint64)
+    for k in range(len(bits)):
+        own, carry, d = digits[words[k]], bits[k], 0
+        while carry:
+            both = own[d] & carry
+            own[d] ^= carry
+            carry = both
+            d += 1
+    for w in range(len(digits)):
+        for d in range(32):
+            for i in range(64 if digits[w, d] else 0):
+                one = (digits[w, d] >> np.uint64(i)) & np.uint64(1)
+                counts[64 * w + i] += np.int64(one) << d
+
+
+# Add to `counts` how often each element occurs in the words given.
+count = either(interpreted=_count_arrays, loops=_count_loops)
+
+
+def _greedy_arrays(
+    indptr: Ints, words: Indices, bits: Words, preferred: Ints, heap: Ints, missing: Words
+) -> Ints:
+    left = int(np.bitwise_count(missing).sum())
+    keys = (-heap).tolist()
+    chosen = []
+    while left:
+        last = -keys[0] & LAST
+        j = int(preferred[len(preferred) - 1 - last])
+        own, mine = words[indptr[j] : indptr[j + 1]], bits[indptr[j] : indptr[j + 1]]
+        gain = int(np.bitwise_count(mine & missing[own]).sum())
+        heapq.heapreplace(keys, -(gain << RANKS | last))
+        if -keys[0] == gain << RANKS | last:
+            chosen.append(j)
+            missing[own] &= ~mine
+            left -= gain
+    return np.array(chosen, dtype=np.int64)
+
+
+def _greedy_loops(
+    indptr: Ints, words: Indices, bits: Words, preferred: Ints, heap: Ints, missing: Words
+) -> Ints:
+    left = 0
+    for k in range(len(missing)):
+        left += count_ones(missing[k])
+    n = len(heap)
+    chosen = np.empty(n, dtype=np.int64)
+    n_chosen = 0
+    while left > 0:
+        last = heap[0] & LAST
+        j = preferred[n - 1 - last]
+        gain = 0
+        for k in range(indptr[j], indptr[j + 1]):
+            gain += count_ones(bits[k] & missing[words[k]])
+        key = (gain << RANKS) | last
+        place, child = 0, 1
+        while child < n:  # let it sink
+            if child + 1 < n:
+                child += heap[child + 1] > heap[child]
+            if heap[child] < key:
+                break
+            heap[place] = heap[child]
+            place, child = child, 2 * child + 1
+        heap[place] = key
+        if place == 0:
+            chosen[n_chosen] = j
+            n_chosen += 1
+            left -= gain
+            for k in range(indptr[j], indptr[j + 1]):
+                missing[words[k]] &= ~bits[k]
+    return chosen[:n_chosen]
+
+
+# Return the rows in the order of `greedy_order`. `missing` are the elements to cover and `heap`
+# the keys of all rows, descending: gain, then how many rows `preferred` has after it; both are
+# overwritten. Gains only fall: a row that stays in front with its new gain is the best one.
+greedy = either(interpreted=_greedy_arrays, loops=_greedy_loops)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from frri.cover.budget import Work
-from frri.cover.solve_large import in_greedy_order, without_redundant
+from frri.cover.matrix import greedy_order, without_redundant
 
 if TYPE_CHECKING:
     from frri._util import Ints, Words
@@ -116,9 +116,8 @@ def _begin_cover(
     some: CoverMatrix, costs: Ints, left: Words | None, room: int
 ) -> tuple[Ints, Words]:
     """Return the start of a greedy cover after which the rest fits, and the remaining objects."""
-    everything = some.table()
-    chosen = in_greedy_order(some, costs, everything.copy(), some.sizes(), Work(0, None))
-    before = np.full_like(everything, ~np.uint64(0)) if left is None else left
+    chosen = greedy_order(some, costs, Work(0, None))
+    before = np.full(-(-some.n_objects // 64), ~np.uint64(0)) if left is None else left
     low, high = 0, len(chosen)
     while low < high:
         middle = (low + high) // 2

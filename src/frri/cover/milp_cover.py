@@ -1,15 +1,19 @@
-"""Partial covers: candidates that are worth having, when an object may be left out.
+"""Covers by SciPy's solver for integer programs (HiGHS): partial, multiple and ordinary ones.
 
-A candidate has a price, in objects: it must newly cover more than that to be worth it. The choice
-that is worth most (objects covered less prices) is an integer programme, solved by SciPy (HiGHS)
-with a proof. With a price of zero and a limit on the candidates it is the choice that covers most;
-with prices above all objects and a limit on the objects left out, the fewest that cover enough.
+In a *partial* cover, objects may be left out. A candidate has a price, in objects: it must newly
+cover more than that to be worth it. The choice that is worth most (objects covered less prices) is
+an integer program. With a price of zero and a limit on the candidates it is the choice that covers
+most; with prices above all objects and a limit on the objects left out, the fewest that cover
+enough. A *multiple* cover covers every object several times. `HighsProblem` solves the ordinary
+problem, as a second opinion on the search of this package.
 """
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,32 +21,33 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from frri._util import Floats, Ints
+from frri.cover.budget import Exhausted, Work
 from frri.cover.matrix import CoverMatrix
-from frri.cover.reduce import LARGEST_DENSE, to_sparse, undominated
+from frri.cover.reduce import to_sparse, undominated
 from frri.cover.solve import Cover, Status
 
+# Units of work for a node of the general solver's tree, which is expensive.
 UNITS_PER_NODE = 1_000
-"""Units of work for a node of the general solver's tree, which is dear."""
 
 
 @dataclass(frozen=True)
 class PartialCover:
-    """Candidates that cover many objects, and what is proved about them.
+    """Candidates that cover many objects, and what is proven about them.
 
     Attributes
     ----------
     selected : ndarray of int64
         The chosen candidates, ascending.
     n_covered : int
-        How many objects they cover.
+        Number of objects that they cover.
     worth : int
-        The objects covered less the prices of the candidates chosen.
+        The objects covered less the prices of the chosen candidates.
     bound : int
-        Proved: no choice is worth more.
+        Proven upper bound on the worth of any choice.
     status : "optimal" or "feasible"
         Optimal only if `worth` equals `bound`.
     stopped_by : None, "effort" or "time"
-        What ended the search before that was proved.
+        Limit that ended the search before that was proven.
     nodes : int
         Nodes of the search tree.
     seconds : float
@@ -77,18 +82,18 @@ def partial_cover(
     Parameters
     ----------
     covers : CoverMatrix
-        Who covers whom. Objects covered by nobody are ignored.
-    prices : array of nonnegative whole numbers
-        What each candidate costs, in objects.
+        The cover relation. Objects that no candidate covers are ignored.
+    prices : array of nonnegative integers
+        Price of each candidate, in objects.
     groups : array of int
         The group of each candidate. Every group that has candidates keeps one at least, and no
         object is covered from two groups.
-    costs : array of nonnegative whole numbers, optional
-        Of two candidates that cover the same, which is preferred: the cheaper.
+    costs : array of nonnegative integers, optional
+        The cheaper one of two candidates that cover the same objects is preferred.
     at_most : int, optional
-        The most candidates there may be; a group's first one does not count as one too many.
+        Maximum number of candidates, raised to the number of groups.
     left_out : array of int, optional
-        How many objects of each group may be left uncovered, by group number.
+        Maximum number of objects of each group that are left uncovered, by group number.
     work_limit : int
         Limit on the work, in units of about half a millisecond.
     time_limit : float, optional
@@ -106,31 +111,28 @@ def partial_cover(
     (array([0]), 3, 2, 'optimal')
     """
     start = time.perf_counter()
+    deadline = None if time_limit is None else start + time_limit
     price, group = np.asarray(prices, dtype=np.int64), np.asarray(groups, dtype=np.int64)
     cost = np.zeros_like(price) if costs is None else np.asarray(costs, dtype=np.int64)
     order = price * (int(cost.max(initial=0)) + 1) + cost
     matrix = to_sparse(covers)
-    small = matrix.shape[0] * matrix.shape[1] <= LARGEST_DENSE
-    useful = undominated(matrix.toarray() > 0 if small else matrix, order) & (covers.sizes() > 0)
+    useful = undominated(matrix, order, Work(0, None))
     parts = [np.flatnonzero(useful & (group == g)) for g in np.unique(group[useful])]
     most = None if at_most is None else max(at_most, len(parts))
     if most is not None and parts:
         parts = [np.concatenate(parts)]  # one limit binds all groups together
     allowed = None if left_out is None else np.asarray(left_out, dtype=np.int64)
-    chosen, bound, nodes = [], 0, 0
+    chosen, bound, nodes = [np.zeros(0, dtype=np.int64)], 0, 0
     stopped_by: str | None = None
     for ids in parts:
-        left = None if time_limit is None else max(time_limit - (time.perf_counter() - start), 0.01)
-        part = _Part(matrix[ids], price[ids], group[ids], most, allowed)
-        found = part.solve(work_limit, left)
-        chosen.append(ids[found])
+        part = _PartialProgram(matrix[ids], price[ids], group[ids], most, allowed)
+        chosen.append(ids[part.solve(work_limit, deadline)])
         bound += part.bound
         nodes += part.nodes
         stopped_by = part.stopped_by or stopped_by
-    selected = np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.int64)
     # Where enough must be covered, every object counts.
     least = np.zeros_like(price) if left_out is not None else price
-    selected = _needed(matrix, np.sort(selected), group, least)
+    selected = _remove_unneeded(matrix, np.sort(np.concatenate(chosen)), group, least)
     n_covered = len(np.unique(matrix[selected].indices))
     worth = n_covered - int(price[selected].sum())
     return PartialCover(
@@ -145,7 +147,7 @@ def partial_cover(
     )
 
 
-def _needed(matrix: sparse.csr_array, selected: Ints, groups: Ints, least: Ints) -> Ints:
+def _remove_unneeded(matrix: sparse.csr_array, selected: Ints, groups: Ints, least: Ints) -> Ints:
     """Remove candidates that alone cover no more than `least`, except the last of a group."""
     rows = matrix[selected]
     times = np.bincount(rows.indices, minlength=matrix.shape[1])
@@ -160,10 +162,10 @@ def _needed(matrix: sparse.csr_array, selected: Ints, groups: Ints, least: Ints)
     return selected[kept]
 
 
-class _Part:
-    """A problem whose groups are bound together, or of a single group.
+class _PartialProgram:
+    """The integer program of one group, or of all groups bound together by a limit.
 
-    Objects that the same candidates cover are one object that counts as many.
+    Objects that the same candidates cover are merged and counted.
     """
 
     def __init__(
@@ -174,55 +176,34 @@ class _Part:
         most: int | None,
         allowed: Ints | None,
     ) -> None:
-        objects = np.unique(matrix.indices)
-        columns = sparse.csc_array(matrix[:, objects])
-        keys: dict[bytes, int] = {}
-        kinds = np.array(
-            [
-                keys.setdefault(np.sort(columns.indices[low:high]).tobytes(), len(keys))
-                for low, high in zip(columns.indptr[:-1], columns.indptr[1:], strict=True)
-            ],
-            dtype=np.int64,
-        )
-        first = np.unique(kinds, return_index=True)[1]
-        self.coverers = sparse.csr_array(columns[:, first].T.astype(np.float64))
-        self.counts = np.bincount(kinds)
+        columns = _columns_by_coverers(matrix)
+        first = [same[0] for same in columns.values()]
+        self.coverers = sparse.csr_array(matrix[:, first].T.astype(np.float64))
+        self.counts = np.array([len(same) for same in columns.values()], dtype=np.int64)
         self.prices, self.groups = prices, groups
         self.most, self.allowed = most, allowed
         self.bound, self.nodes = 0, 0
         self.stopped_by: str | None = None
 
-    def solve(self, work_limit: int, time_limit: float | None) -> Ints:
-        """Return the best choice found; `bound` is what is proved about it."""
+    def solve(self, work_limit: int, deadline: float | None) -> Ints:
+        """Return the best choice found; `bound` is proven for all choices."""
         n, k = len(self.prices), len(self.counts)
         total = int(self.counts.sum())
-        quick = self._greedy()
+        quick = self._choose_greedily()
         if work_limit == 0:
             self.bound, self.stopped_by = total, "effort"
             return quick
-        nodes = max(1, work_limit // UNITS_PER_NODE)
-        options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": nodes}
-        if time_limit is not None:
-            options["time_limit"] = time_limit
-        answer = milp(
-            np.concatenate([self.prices, self.counts]).astype(np.float64),
+        answer = _solve_program(
+            np.concatenate([self.prices, self.counts]),
+            self._constraints(),
             integrality=np.concatenate([np.ones(n), np.zeros(k)]),
-            bounds=Bounds(0, 1),
-            constraints=self._constraints(),
-            options=options,
+            nodes=max(1, work_limit // UNITS_PER_NODE),
+            deadline=deadline,
         )
-        self.nodes = int(answer.mip_node_count or 0)
-        known = answer.mip_dual_bound
-        # Prices and counts are whole numbers, and so is what they come to.
-        least = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
-        self.bound = total - least
-        self.stopped_by = None if answer.status == 0 else "time" if answer.status == 1 else "effort"
-        if answer.status == 1 and time_limit is None:
-            self.stopped_by = "effort"
+        self.nodes, self.bound, self.stopped_by = answer.nodes, total - answer.bound, answer.ended
         if answer.x is None:
             return quick
-        exact = np.flatnonzero(answer.x[:n] > 0.5)
-        return max(exact, quick, key=self._worth)
+        return max(np.flatnonzero(answer.x[:n] > 0.5), quick, key=self._worth)
 
     def _constraints(self) -> list[LinearConstraint]:
         n, k = len(self.prices), len(self.counts)
@@ -240,15 +221,15 @@ class _Part:
             rows.append(LinearConstraint(every, 0.0, float(self.most)))
         return rows
 
-    def _greedy(self) -> Ints:
-        """Choose one of each group, what `allowed` asks for, then what is worth most."""
+    def _choose_greedily(self) -> Ints:
+        """Choose one of each group, then enough for `allowed`, then what is worth most."""
         matrix = sparse.csr_array(self.coverers.T)
         left = self.counts.astype(np.float64)
         chosen: list[int] = []
         for first in chain(np.unique(self.groups).tolist(), repeat(None)):
             gain = matrix @ left - self.prices
             gain[chosen] = -np.inf
-            g = self._wanting(left) if first is None else first
+            g = self._find_uncovered_group(left) if first is None else first
             best = int(np.where((self.groups == g) | (g is None), gain, -np.inf).argmax())
             if g is None and (gain[best] <= 0 or len(chosen) == self.most):
                 break
@@ -256,7 +237,7 @@ class _Part:
             left[matrix.indices[matrix.indptr[best] : matrix.indptr[best + 1]]] = 0.0
         return np.array(sorted(chosen), dtype=np.int64)
 
-    def _wanting(self, left: Floats) -> int | None:
+    def _find_uncovered_group(self, left: Floats) -> int | None:
         """Return a group of which too many objects are left out."""
         if self.allowed is None:
             return None
@@ -284,11 +265,11 @@ def multiple_cover(
     Parameters
     ----------
     covers : CoverMatrix
-        Who covers whom. An object that fewer candidates cover needs them all.
+        The cover relation. An object that fewer candidates cover needs them all.
     times : int
-        How often each object is to be covered.
-    costs : array of nonnegative whole numbers, optional
-        What each candidate costs; the second objective. All equal unless given.
+        How often each object is covered.
+    costs : array of nonnegative integers, optional
+        Cost of each candidate; the second objective. By default all are equal.
     work_limit : int
         Limit on the work, in units of about half a millisecond.
     time_limit : float, optional
@@ -307,95 +288,86 @@ def multiple_cover(
     """
     start = time.perf_counter()
     price = np.zeros(len(covers)) if costs is None else np.asarray(costs, dtype=np.float64)
-    problem = _Problem(to_sparse(covers), times, price)
+    program = _CoverProgram(to_sparse(covers), times, price)
     if work_limit > 0:
         deadline = None if time_limit is None else start + time_limit
-        problem.solve(max(1, work_limit // UNITS_PER_NODE), deadline)
-    proved = problem.bound == len(problem.chosen)
+        nodes = max(1, work_limit // UNITS_PER_NODE)
+        if program.minimize_count(nodes, deadline):
+            # Fewer candidates matter more than cheaper ones.
+            program.minimize_cost(max(1, nodes // 10), deadline)
+    proved = program.bound == len(program.chosen)
     return Cover(
-        selected=problem.chosen,
+        selected=program.chosen,
         status="optimal" if proved else "feasible",
-        lower_bound=problem.bound,
-        cost=int(price[problem.chosen].sum()),
-        cost_status="optimal" if problem.cost_proved else "feasible",
+        lower_bound=program.bound,
+        cost=int(price[program.chosen].sum()),
+        cost_status="optimal" if program.cost_proved else "feasible",
         settled=False,
-        stopped_by=None if proved else problem.stopped_by,
+        stopped_by=None if proved else program.stopped_by,
         solver="highs",
-        nodes=problem.nodes,
+        nodes=program.nodes,
         pivots=0,
         steps=0,
-        effort=min(work_limit, problem.nodes * UNITS_PER_NODE),
+        effort=min(work_limit, program.nodes * UNITS_PER_NODE),
         seconds=time.perf_counter() - start,
     )
 
 
-class _Problem:
-    """What is to be covered how often, and the best choice so far with what is proved about it."""
+class _CoverProgram:
+    """The integer program of complete covers, and the best choice so far."""
 
     def __init__(self, matrix: sparse.csr_array, times: int, costs: Floats) -> None:
-        by_object = sparse.csc_array(matrix)
-        # Columns with the same candidates are one object; those with none are no object.
-        keys = {
-            np.sort(by_object.indices[low:high]).tobytes(): j
-            for j, (low, high) in enumerate(
-                zip(by_object.indptr[:-1], by_object.indptr[1:], strict=True)
-            )
-            if high > low
-        }
-        objects = [keys[key] for key in sorted(keys)]  # in whatever order they come
-        self.coverers = sparse.csr_array(by_object[:, objects].T.astype(np.float64))
+        columns = _columns_by_coverers(matrix)
+        # Their order does not depend on that of the objects.
+        objects = [columns[key][-1] for key in sorted(columns)]
+        self.coverers = sparse.csr_array(matrix[:, objects].T.astype(np.float64))
         self.wanted = np.minimum(np.diff(self.coverers.indptr), times).astype(np.float64)
         self.costs = costs
-        self.chosen = self._greedy()
-        # No candidate covers more than all objects once.
+        self.chosen = self._choose_greedily()
+        # No candidate covers an object more than once.
         self.bound = int(self.wanted.max(initial=0))
         self.cost_proved = not len(self.chosen)
         self.nodes, self.stopped_by = 0, "effort"
 
-    def solve(self, nodes: int, deadline: float | None) -> None:
-        """Find the fewest, and of these the cheapest, as far as the limits allow."""
-        if not len(self.chosen):
-            return
+    def minimize_count(self, nodes: int | None, deadline: float | None) -> bool:
+        """Search for the fewest candidates; return whether their number is proven."""
         if self.bound < len(self.chosen):
-            found, bound = self._fewest(np.ones(len(self.costs)), None, nodes, deadline)
+            found, bound = self.solve(np.ones(len(self.costs)), None, nodes, deadline)
             self.bound = max(self.bound, bound)
             if found is not None and len(found) < len(self.chosen):
                 self.chosen = found
-        if self.bound < len(self.chosen):
-            return
-        # Fewer rules matter more than shorter ones.
-        found, bound = self._fewest(self.costs, len(self.chosen), max(1, nodes // 10), deadline)
-        if found is not None and self.costs[found].sum() < self.costs[self.chosen].sum():
-            self.chosen = found
-        self.cost_proved = bool(self.costs[self.chosen].sum() <= bound)
+        return self.bound == len(self.chosen)
 
-    def _fewest(
-        self, prices: Floats, at_most: int | None, nodes: int, deadline: float | None
+    def minimize_cost(self, nodes: int | None, deadline: float | None) -> bool:
+        """Search for the cheapest cover of that size; return whether its cost is proven."""
+        if not self.cost_proved:
+            found, bound = self.solve(self.costs, len(self.chosen), nodes, deadline)
+            if found is not None and self.costs[found].sum() < self.costs[self.chosen].sum():
+                self.chosen = found
+            self.cost_proved = bool(self.costs[self.chosen].sum() <= bound)
+        return self.cost_proved
+
+    def solve(
+        self,
+        prices: Floats,
+        at_most: int | None,
+        nodes: int | None,
+        deadline: float | None,
+        limits: Sequence[ArrayLike] = (0, 1),
     ) -> tuple[Ints | None, int]:
-        """Return a cheapest choice, None if none was found, and the proved bound on its cost."""
+        """Return a cheapest choice, None if none was found, and the proven bound on its cost."""
         rows = [LinearConstraint(sparse.csc_array(self.coverers), self.wanted, np.inf)]
         if at_most is not None:
             rows.append(LinearConstraint(np.ones((1, len(prices))), 0.0, at_most))
-        options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": nodes}
-        if deadline is not None:
-            options["time_limit"] = max(deadline - time.perf_counter(), 0.01)
-        answer = milp(
-            prices,
-            integrality=np.ones(len(prices)),
-            bounds=Bounds(0, 1),
-            constraints=rows,
-            options=options,
-        )
-        self.nodes += int(answer.mip_node_count or 0)
-        if answer.status == 1 and deadline is not None and time.perf_counter() >= deadline:
+        whole = np.ones(len(prices))
+        answer = _solve_program(prices, rows, whole, nodes, deadline, limits)
+        self.nodes += answer.nodes
+        if answer.ended == "time" and deadline is not None and time.perf_counter() >= deadline:
             self.stopped_by = "time"
-        known = answer.mip_dual_bound
-        # Prices are whole numbers, and so is what they come to.
-        bound = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
-        return None if answer.x is None else np.flatnonzero(answer.x > 0.5), bound
+        return None if answer.x is None else np.flatnonzero(answer.x > 0.5), answer.bound
 
-    def _greedy(self) -> Ints:
-        """Choose what covers most, the cheaper first, and remove what is redundant."""
+    def _choose_greedily(self) -> Ints:
+        """Choose the largest gain, the cheaper first, and remove redundant candidates."""
         matrix, left = sparse.csr_array(self.coverers.T), self.wanted.copy()
         free = np.ones(matrix.shape[0], dtype=np.bool_)
         chosen: list[int] = []
@@ -411,3 +383,117 @@ class _Problem:
                 chosen.remove(j)
                 left = without
         return np.array(sorted(chosen), dtype=np.int64)
+
+
+class HighsProblem:
+    """An ordinary problem for the general solver, with the same three objectives.
+
+    Parameters
+    ----------
+    matrix : sparse matrix, candidates x objects
+    costs : ndarray of int64
+    tie_break : bool
+        Whether the second and third objective matter.
+
+    Attributes
+    ----------
+    lower_bound : int
+        Proven lower bound on the number of candidates.
+    cost_proved, settled : bool
+        Whether the second, and all three objectives are proven.
+    """
+
+    def __init__(self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool) -> None:
+        costs = costs if tie_break else np.zeros_like(costs)
+        self.tie_break = tie_break
+        self.ids = np.flatnonzero(undominated(matrix, costs, Work(0, None)))
+        self.program = _CoverProgram(matrix[self.ids], 1, costs[self.ids].astype(np.float64))
+        self.cost_proved = self.settled = False
+
+    @property
+    def cover(self) -> Ints:
+        """The best complete cover known, ascending."""
+        return self.ids[self.program.chosen]
+
+    @property
+    def lower_bound(self) -> int:
+        """Proven lower bound on the number of candidates."""
+        return self.program.bound
+
+    def run(self, work: Work) -> None:
+        """Solve for all objectives; of the limits, only the time counts."""
+        if not self.program.minimize_count(None, work.deadline):
+            work.check_time()
+            raise Exhausted
+        if not self.tie_break:
+            return
+        if not self.program.minimize_cost(None, work.deadline):
+            work.check_time()
+            raise Exhausted
+        self.cost_proved = True
+        self._find_first(work)
+        self.settled = True
+
+    def _find_first(self, work: Work) -> None:
+        """Test, one by one, whether an optimal cover contains a candidate."""
+        program, total = self.program, self.program.costs[self.program.chosen].sum()
+        low, high = np.zeros(len(self.ids)), np.ones(len(self.ids))
+        for j in range(len(self.ids)):
+            work.check_time()
+            low[j] = 1.0
+            if j in program.chosen:
+                continue
+            found, _ = program.solve(program.costs, program.bound, None, work.deadline, (low, high))
+            if found is not None and program.costs[found].sum() == total:
+                program.chosen = found
+            else:
+                low[j] = high[j] = 0.0
+
+
+class _Answer(NamedTuple):
+    """A solution or None, the proven bound, the number of nodes, and the limit that ended it."""
+
+    x: Floats | None
+    bound: int
+    nodes: int
+    ended: str | None
+
+
+def _solve_program(
+    prices: ArrayLike,
+    constraints: list[LinearConstraint],
+    integrality: Floats,
+    nodes: int | None,
+    deadline: float | None,
+    limits: Sequence[ArrayLike] = (0, 1),
+) -> _Answer:
+    """Minimize integer prices with SciPy's solver, within limits on its nodes and time."""
+    options: dict[str, float] = {"mip_rel_gap": 0.0}
+    if nodes is not None:
+        options["node_limit"] = nodes
+    if deadline is not None:
+        options["time_limit"] = max(deadline - time.perf_counter(), 0.01)
+    answer = milp(
+        np.asarray(prices, dtype=np.float64),
+        integrality=integrality,
+        bounds=Bounds(*limits),
+        constraints=constraints,
+        options=options,
+    )
+    known = answer.mip_dual_bound
+    bound = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
+    limit = "time" if answer.status == 1 and deadline is not None else "effort"
+    return _Answer(
+        answer.x, bound, int(answer.mip_node_count or 0), None if answer.status == 0 else limit
+    )
+
+
+def _columns_by_coverers(matrix: sparse.csr_array) -> dict[bytes, list[int]]:
+    """Return the objects that any candidate covers, grouped by their coverers."""
+    by_object = sparse.csc_array(matrix)
+    by_object.sort_indices()
+    columns: dict[bytes, list[int]] = {}
+    for j, (low, high) in enumerate(zip(by_object.indptr[:-1], by_object.indptr[1:], strict=True)):
+        if high > low:
+            columns.setdefault(by_object.indices[low:high].tobytes(), []).append(j)
+    return columns

@@ -7,7 +7,7 @@ Variables `0 .. n - 1` are the candidates, `n + i` is the surplus of row `i` (ho
 is covered beyond once).
 
 All decisions rest on elementwise operations in a fixed order, so that interpreted and compiled
-kernels make exactly the same pivots. Nothing here is trusted as a proof: see `frri.cover.bounds`.
+kernels make exactly the same pivots. Proofs do not rely on the tableau: see `frri.cover.bounds`.
 """
 
 from typing import NamedTuple
@@ -22,8 +22,8 @@ from frri.cover.matrix import CoverLists, shift
 Bytes = NDArray[np.int8]
 
 OPTIMAL, ABOVE, INFEASIBLE, PAUSED = 0, 1, 2, 3
+# A variable in a child is kept, fixed, or (a surplus) no longer a restriction.
 KEEP, AT_ZERO, AT_ONE, IDLE = 0, 1, 2, 3
-"""Fate of a variable in a child: kept, fixed, or (a surplus) no longer a restriction."""
 
 FEASIBLE = 1e-9
 SMALLEST_PIVOT = 1e-7
@@ -238,8 +238,8 @@ def _penalties_loops(table: Floats, rows: Ints) -> tuple[Floats, Floats]:
     return down, up
 
 
+# Return the least gain of the objective, per unit, from pushing basic variables down or up.
 penalties = either(interpreted=_penalties_arrays, loops=_penalties_loops, inner=True)
-"""Return the least gain of the objective, per unit, from pushing basic variables down or up."""
 
 
 @inner_kernel

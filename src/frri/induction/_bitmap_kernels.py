@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frri._bitsets import ALL, NONE, ONE, lowest
 from frri._compile import inner_kernel, kernel
+from frri.cover.matrix import ALL, NONE, ONE, lowest
 
 # Words in a block: a line of the cache.
 BLOCK = 8

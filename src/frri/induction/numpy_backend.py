@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frri._bitsets import ALL, NONE
-from frri.cover.matrix import CoverMatrix
+from frri.cover.matrix import ALL, NONE, CoverMatrix
 from frri.induction.class_layout import BOTH_SIDES, TOLERANCE
 
 if TYPE_CHECKING:
