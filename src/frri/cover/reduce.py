@@ -68,6 +68,17 @@ def count_coverers(covers: CoverMatrix, work: Work) -> Ints:
 
 def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
     """Yield the candidates and objects of every connected component, small ones first."""
+    labels, n_parts = label_components(matrix)
+    candidates = _members(labels[: matrix.shape[0]], n_parts)
+    objects = _members(labels[matrix.shape[0] :], n_parts)
+    order = np.argsort([len(c) * len(o) for c, o in zip(candidates, objects, strict=True)])
+    for part in order.tolist():
+        if len(candidates[part]) and len(objects[part]):
+            yield candidates[part], objects[part]
+
+
+def label_components(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], int]:
+    """Return the component of each candidate, then of each object, and their number."""
     n_candidates, n_objects = matrix.shape
     graph = sparse.csr_array(
         (
@@ -78,12 +89,7 @@ def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
         shape=(n_candidates + n_objects, n_candidates + n_objects),
     )
     n_parts, labels = csgraph.connected_components(graph, directed=False)
-    candidates = _members(labels[:n_candidates], n_parts)
-    objects = _members(labels[n_candidates:], n_parts)
-    order = np.argsort([len(c) * len(o) for c, o in zip(candidates, objects, strict=True)])
-    for part in order.tolist():
-        if len(candidates[part]) and len(objects[part]):
-            yield candidates[part], objects[part]
+    return labels, n_parts
 
 
 def _members(labels: NDArray[np.int32], n_parts: int) -> list[Ints]:
@@ -114,10 +120,8 @@ def reduce(matrix: sparse.csr_array, costs: Ints | None, work: Work) -> tuple[In
             candidates, matrix = candidates[keep], matrix[keep]
         keep = np.flatnonzero(necessary(matrix, work))
         objects, matrix = objects[keep], matrix[:, keep]
-        single = np.bincount(matrix.indices, minlength=len(objects)) == 1
-        if single.any():
-            rows = np.repeat(np.arange(len(candidates)), np.diff(matrix.indptr))
-            forced = np.unique(rows[single[matrix.indices]])
+        forced = find_forced(matrix)
+        if len(forced):
             taken.append(candidates[forced])
             left = np.ones(len(objects), dtype=bool)
             left[matrix[forced].indices] = False
@@ -127,6 +131,13 @@ def reduce(matrix: sparse.csr_array, costs: Ints | None, work: Work) -> tuple[In
         if matrix.shape == before:
             break
     return np.concatenate(taken), candidates, objects
+
+
+def find_forced(matrix: sparse.csr_array) -> Ints:
+    """Return the candidates that are the only ones to cover some object."""
+    single = np.bincount(matrix.indices, minlength=matrix.shape[1]) == 1
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return np.unique(rows[single[matrix.indices]])
 
 
 def undominated(matrix: sparse.csr_array, costs: Ints, work: Work) -> Flags:

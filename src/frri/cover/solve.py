@@ -12,7 +12,7 @@ and not of the way it was found.
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,7 @@ from frri.cover.branch_and_bound import BranchAndBound
 from frri.cover.budget import Work
 from frri.cover.local_search import LocalSearch
 from frri.cover.matrix import CoverLists, CoverMatrix, greedy_cover
-from frri.cover.reduce import components, reduce, undominated
+from frri.cover.reduce import components, find_forced, label_components, reduce, undominated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,22 +113,25 @@ class Problem:
         self.tie_break, self.has_dominated = tie_break, has_dominated
         # Without the second objective, dominance need not respect costs.
         self.costs = costs if tie_break else np.zeros_like(costs)
-        self.lower_bound = int(coverable.any())
+        self.forced = find_forced(self.matrix)
+        self.lower_bound = len(self.forced)
         self.stage = 0
-        self._division: tuple[Ints, list[Component]] = costs[:0], []
+        candidates, objects = (np.arange(size) for size in self.matrix.shape)
+        self._division = Division(self.forced[:0], candidates, objects, [])
 
     @property
     def cover(self) -> Ints:
         """The best complete cover known, ascending."""
-        if not self.stage:  # stopped before there was any
-            return greedy_cover(CoverMatrix.from_sparse(self.matrix), self.costs, Work(0, None))
-        taken, parts = self._division
-        return np.sort(np.concatenate([taken, *(part.ids[part.inside] for part in parts)]))
+        if self.stage:
+            return self._division.cover
+        left = self.matrix[:, self._left_by_forced()]
+        more = greedy_cover(CoverMatrix.from_sparse(left), self.costs, Work(0, None))
+        return np.sort(np.concatenate((self.forced, more)))
 
     @property
     def cost_proved(self) -> bool:
         """Whether no cover of the minimum size costs less."""
-        parts = self._division[1]
+        parts = self._division.parts
         if self.stage == 2:
             return all(part.proved for part in parts)
         return self.stage == 3 and all(part.ready for part in parts)
@@ -136,61 +139,104 @@ class Problem:
     @property
     def settled(self) -> bool:
         """Whether all three objectives are proven."""
-        return self.stage == 3 and all(part.proved for part in self._division[1])
+        return self.stage == 3 and all(part.proved for part in self._division.parts)
 
     def run(self, work: Work) -> None:
         """Solve for all objectives; on `Exhausted`, the results are as good as they got."""
-        ids = np.arange(self.matrix.shape[0])
+        tied = self._division
         if self.tie_break and self.has_dominated:
-            ids = np.flatnonzero(undominated(self.matrix, self.costs, work))
-        # Any minimum cover will do at first; all of them are wanted to break ties.
-        self._divide(ids, work, keep_all=False)
+            keep = undominated(self.matrix, self.costs, work)
+            tied = tied._replace(ids=np.flatnonzero(keep))
+        if self.tie_break:
+            tied = self._divide(tied, work)
+        # Any minimum cover will do at first; to break ties, all of them are needed.
+        self._division = self._divide(tied, work, keep_all=False)
+        self.stage = 1
         try:
             self._solve_parts(Component.minimize_count, 2 / 3, work)
         finally:
-            taken, parts = self._division
-            self.lower_bound = len(taken) + sum(part.lower_bound for part in parts)
+            bounds = [part.lower_bound for part in self._division.parts]
+            self.lower_bound = len(self._division.taken) + sum(bounds)
         if not self.tie_break:
             return
-        self._divide(ids, work)
+        self._start_from(self._choose_covers(tied), tied)
         self._solve_parts(Component.minimize_cost, 2 / 3, work)
-        taken, parts = self._division
-        self._divide(np.sort(np.concatenate([taken, *(part.optimal for part in parts)])), work)
+        ids = np.sort(np.concatenate([tied.ids[:0], *(part.optimal for part in tied.parts)]))
+        self._start_from(self.cover, self._divide(tied._replace(ids=ids), work))
         self._solve_parts(Component.find_first, 1.0, work)
 
-    def _divide(self, ids: Ints, work: Work, *, keep_all: bool = True) -> None:
-        """Reduce the problem of some candidates and divide it into connected components."""
-        matrix = self.matrix[ids]
-        costs = None if keep_all else np.zeros(len(ids), dtype=np.int64)
-        taken, candidates, objects = reduce(matrix, costs, work)
-        matrix, ids, taken = matrix[candidates][:, objects], ids[candidates], ids[taken]
-        chosen, unproved = np.zeros((2, self.matrix.shape[0]), dtype=bool)
-        if self.stage:
-            chosen[self.cover] = True
-            for part in self._division[1]:
-                unproved[part.ids] = not part.proved
+    def _divide(self, division: "Division", work: Work, *, keep_all: bool = True) -> "Division":
+        """Reduce the problem that a division leaves, and divide it into connected components."""
+        matrix = self.matrix[division.ids][:, division.objects]
+        costs = None if keep_all else np.zeros(len(division.ids), dtype=np.int64)
+        forced, candidates, objects = reduce(matrix, costs, work)
+        matrix, ids = matrix[candidates][:, objects], division.ids[candidates]
         parts = []
         for rows, columns in components(matrix):
             work.check_time()
-            own, relation = ids[rows], matrix[rows][:, columns]
-            part = Component(own, relation, self.costs[own], ready=not unproved[own].any())
-            part.inside = (
-                np.flatnonzero(chosen[own])
-                if self.stage
-                else greedy_cover(CoverMatrix.from_sparse(relation), part.costs, work)
+            relation, prices = matrix[rows][:, columns], self.costs[ids[rows]]
+            cover = greedy_cover(CoverMatrix.from_sparse(relation), prices, work)
+            parts.append(Component(ids[rows], relation, prices, cover))
+        taken = np.concatenate((division.taken, division.ids[forced]))
+        return Division(taken, ids, division.objects[objects], parts)
+
+    def _choose_covers(self, division: "Division") -> Ints:
+        """Return the better of the known cover and that of a division, by components."""
+        labels, n_labels = label_components(self.matrix[:, self._left_by_forced()])
+        known, rival = self.cover, division.cover
+        (size, cost), (size_of_rival, cost_of_rival) = (
+            (
+                np.bincount(labels[cover], minlength=n_labels),
+                np.bincount(labels[cover], self.costs[cover], minlength=n_labels),
             )
-            parts.append(part)
-        self._division = taken, parts
+            for cover in (known, rival)
+        )
+        keep = (size < size_of_rival) | ((size == size_of_rival) & (cost < cost_of_rival))
+        # Components without remaining candidates were minimized by reduction.
+        keep |= np.bincount(labels[self._division.ids], minlength=n_labels) == 0
+        return np.concatenate((known[keep[labels[known]]], rival[~keep[labels[rival]]]))
+
+    def _start_from(self, cover: Ints, division: "Division") -> None:
+        """Go on to the next objective with a division and a cover."""
+        chosen, unproved = np.zeros((2, self.matrix.shape[0]), dtype=bool)
+        chosen[cover] = True
+        for part in self._division.parts:
+            unproved[part.ids] = not part.proved
+        for part in division.parts:
+            part.inside = np.flatnonzero(chosen[part.ids])
+            part.ready = not unproved[part.ids].any()
+        self._division = division
         self.stage += 1
+
+    def _left_by_forced(self) -> Ints:
+        """Return the objects that no forced candidate covers."""
+        left = np.ones(self.matrix.shape[1], dtype=bool)
+        left[self.matrix[self.forced].indices] = False
+        return np.flatnonzero(left)
 
     def _solve_parts(
         self, solve: "Callable[[Component, Work], None]", fraction: float, work: Work
     ) -> None:
         """Solve all components for one objective, each with a fraction of the remaining work."""
-        parts = [part for part in self._division[1] if part.ready]
+        parts = [part for part in self._division.parts if part.ready]
         for part in parts:
             with work.portion(work.left * (fraction if part is parts[-1] else fraction / 2)):
                 solve(part, work)
+
+
+class Division(NamedTuple):
+    """Candidates of all minimum covers, what they leave, and the components of that."""
+
+    taken: Ints
+    ids: Ints
+    objects: Ints
+    parts: "list[Component]"
+
+    @property
+    def cover(self) -> Ints:
+        """The best cover known, ascending."""
+        inside = (part.ids[part.inside] for part in self.parts)
+        return np.sort(np.concatenate([self.taken, *inside]))
 
 
 class Component:
@@ -202,27 +248,25 @@ class Component:
         The candidates, ascending, as the problem numbers them.
     matrix : sparse matrix, candidates x objects
     costs : ndarray of int64
-    ready : bool
-        Whether the earlier objectives are proven.
+    inside : ndarray of int64
+        The best cover known, ascending.
 
     Attributes
     ----------
-    inside : ndarray of int64
-        The best cover known, ascending.
+    ready : bool
+        Whether the earlier objectives are proven.
     lower_bound : int
-        Proven bound on its size.
+        Proven bound on the size of a cover.
     proved : bool
         Whether the objective that was solved for last is proven.
     optimal : ndarray of int64
         The candidates that may occur in optimal covers, as the problem numbers them.
     """
 
-    def __init__(self, ids: Ints, matrix: sparse.csr_array, costs: Ints, *, ready: bool) -> None:
-        self.ids, self.matrix, self.costs, self.ready = ids, matrix, costs, ready
-        self.inside = np.arange(len(ids))
-        self.optimal = ids
-        self.lower_bound = 1
-        self.proved = False
+    def __init__(self, ids: Ints, matrix: sparse.csr_array, costs: Ints, inside: Ints) -> None:
+        self.ids, self.matrix, self.costs, self.inside = ids, matrix, costs, inside
+        self.optimal, self.ready = ids, True
+        self.lower_bound, self.proved = 1, False
 
     def minimize_count(self, work: Work) -> None:
         """Solve for the first objective."""
