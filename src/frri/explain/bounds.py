@@ -116,25 +116,10 @@ class Axis:
 class Space:
     """Coordinates around one row: an interval per feature, and the cost of moving.
 
-    Parameters
-    ----------
-    ruleset : RuleSet
-    row : ndarray of shape (n_features,)
-        Encoded by `frri.table.to_matrix`.
-    changeable : collection of int
-        Positions of the features that may change.
-
-    Attributes
-    ----------
-    start : ndarray of shape (n_features,)
-        Coordinates of the row.
-    axes : dict of int to Axis
-        The changeable features that conditions use.
-    codes : dict of int to ndarray
-        Codes of the categories at the places of each nominal feature.
-    held : dict of int to (ndarray, ndarray)
-        For each nominal condition, its uncut value at every place, and how many places before each
-        have the highest one.
+    `start` are the coordinates of the encoded row, `axes` the changeable features that conditions
+    use. `codes` are the codes of the categories at the places of each nominal feature, and `held`
+    for each nominal condition its uncut value at every place, and how many places before each have
+    the highest one.
     """
 
     def __init__(self, ruleset: RuleSet, row: Floats, changeable: Collection[int]) -> None:
@@ -247,13 +232,7 @@ class Survey(NamedTuple):
 class DecisionBounds:
     """Bounds on the scores of a rule set, and whether they keep the decision from a goal.
 
-    Parameters
-    ----------
-    ruleset : RuleSet
-    space : Space
-        Coordinates of the boxes.
-    goal : Goal
-        Answers to leave; without an order of the classes, the position of a single class.
+    Without an order of the classes, the goal to leave is the position of a single class.
     """
 
     ruleset: RuleSet

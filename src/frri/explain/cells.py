@@ -40,34 +40,13 @@ def is_cell(bounds: DecisionBounds, box: Box, covered: bool) -> bool:
 
 
 class Cell:
-    """The rules that can be decisive in a box, as lines.
+    """The rules that can be decisive in a box without bends, as lines.
 
     A place has a coordinate per axis, from 0 at the end of the box that is nearest to the row, to 1
-    at the other end: well scaled for all units.
-
-    Parameters
-    ----------
-    bounds : DecisionBounds
-    box : Box
-        No membership may bend inside it.
-    survey : Survey
-        The bounds of this box.
-    active : ndarray of bool, shape (n_conditions,)
-        Conditions that vary.
-
-    Attributes
-    ----------
-    near, far : ndarray of shape (n_axes,)
-        Both ends of the box.
-    costs : ndarray of shape (n_axes,)
-        Cost of the way between the ends.
-    base : float
-        Cost of the cheapest corner of the box.
-    rivals : list of (Lines, float)
-        The rules of other classes, and the difference by which each of them has to win: `TIE`
-        where a tie is not enough.
-    defenders : list of Lines
-        The rules of the decided class.
+    at the other end: well scaled for all units. `costs` are those of the ways between the ends,
+    `base` that of the nearest corner. `rivals` are the rules of other classes, with the difference
+    by which each has to win (`TIE` where a tie is not enough), `defenders` those of the decided
+    class.
     """
 
     def __init__(self, bounds: DecisionBounds, box: Box, survey: Survey, active: Flags) -> None:

@@ -40,19 +40,11 @@ COARSEST = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """The result of a search.
+    """The result of a search: the changed row, encoded, or None, and its cost.
 
-    Parameters
-    ----------
-    row : ndarray or None
-        The changed row, encoded; None if no change was found.
-    cost : float
-        Sum of the changes in fractions of the training ranges.
-    bound : float
-        Lower bound on the cost of a change of equally many features.
-    proved : bool
-        Whether no change of fewer features exists and `cost` is the least up to `TOLERANCE`;
-        without a row, whether no change exists at all.
+    `bound` is a lower bound on the cost of a change of equally many features. `proved` means that
+    no change of fewer features exists and `cost` is the least up to `TOLERANCE`; without a row,
+    that no change exists at all.
     """
 
     row: Floats | None
@@ -70,21 +62,8 @@ def find_counterfactual(
 ) -> Counterfactual:
     """Search for the smallest change of some features that alters the decision.
 
-    Parameters
-    ----------
-    ruleset : RuleSet
-    row : ndarray of shape (n_features,)
-        Encoded by `frri.table.to_matrix`.
-    changeable : collection of int
-        Positions of the features that may change.
-    effort : int
-        Maximum number of boxes to examine; beyond it, the search is a heuristic without a proof.
-    goal : Goal, optional
-        Answers to leave; by default the predicted class. Regression needs it.
-
-    Returns
-    -------
-    Counterfactual
+    After `effort` boxes the search is a heuristic without a proof. The default goal is to leave the
+    predicted class; regression needs one.
 
     Examples
     --------
@@ -104,16 +83,7 @@ def find_counterfactual(
 def round_change(
     ruleset: RuleSet, row: Floats, changed: Floats, goal: Goal | None = None
 ) -> Floats:
-    """Round the changed values of a row away from the old ones while the goal stays reached.
-
-    Examples
-    --------
-    >>> from frri import NumericCondition, Rule
-    >>> below = NumericCondition.below("a", 131.417)
-    >>> rules = RuleSet((Rule((below,), 1), Rule((), 0, 0.5)), (Attribute("a", 44, 199),), (0, 1))
-    >>> round_change(rules, np.array([170.0]), np.array([131.4169999]))
-    array([131.])
-    """
+    """Round the changed values of a row away from the old ones while the goal stays reached."""
     goal = goal or _leave_decision(ruleset, row)
     result = changed.copy()
     for j in np.flatnonzero(is_changed(row, changed)):

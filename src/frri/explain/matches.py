@@ -108,16 +108,7 @@ class Step:
 
 
 class RowDecision:
-    """The decision about one row, and the rules behind it.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    matrix : ndarray of shape (1, n_features)
-        The encoded row.
-    shown : list of str
-        Its values as text.
-    """
+    """The decision about one encoded row, whose values are `shown`, and the rules behind it."""
 
     def __init__(self, ruleset: RuleSet, matrix: Floats, shown: list[str]) -> None:
         SUPPORTED.require(ruleset.semantics)
@@ -308,12 +299,6 @@ class RowDecision:
 
 
 def format_distinct(a: float, b: float) -> tuple[str, str]:
-    """Format two numbers with at least two decimals, and as many as distinguish them.
-
-    Examples
-    --------
-    >>> format_distinct(0.89, 0.8912), format_distinct(0.5, 0.75)
-    (('0.890', '0.891'), ('0.50', '0.75'))
-    """
+    """Format two numbers with at least two decimals, and as many as distinguish them."""
     decimals = next((d for d in range(2, 17) if f"{a:.{d}f}" != f"{b:.{d}f}"), 17)
     return f"{a:.{decimals}f}", f"{b:.{decimals}f}"

@@ -41,13 +41,7 @@ def parse_row(row: Any, attributes: Sequence[Attribute]) -> tuple[Floats, list[s
 
 
 def format_value(attribute: Attribute, value: float) -> str:
-    """Format an encoded value for people.
-
-    Examples
-    --------
-    >>> format_value(Attribute("age", 0, 99), float("nan"))
-    'missing'
-    """
+    """Format an encoded value for people."""
     return "missing" if np.isnan(value) else attribute.show(value)
 
 

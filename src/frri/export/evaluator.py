@@ -17,8 +17,8 @@ _DATE = re.compile(
     r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})"
     r"(?:[T ]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})(?:[.]([0-9]{1,6}))?)?)?)?)?)?"
 )
-_DAY = 86400000000  # in microseconds
-_FIRST_DAY = dt.date(1970, 1, 1).toordinal()
+_UTC = dt.timezone.utc  # noqa: UP017 - for Python 3.8
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=_UTC)
 _FLAGS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _CLASS_RULES = ("best-rule", "added-votes", "first-match")
 _ORDERED = ("at-least-class", "cumulative-logits")
@@ -139,20 +139,19 @@ class Evaluator:
 
     def _uncut(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
         """Return per condition 1 in the core, falling outside, negative beyond the support."""
-        outside = rule["outside"]
-        return [self._uncut_one(c, values[c[0]], outside) for c in rule["conditions"]] or [1.0]
-
-    def _uncut_one(self, condition: tuple[Any, ...], x: float, outside: float) -> float:
-        if isnan(x):
-            return 1.0 if self._missing_holds else outside
-        if len(condition) == 2:
-            return 1.0 if x in condition[1] else outside
-        _, support_low, core_low, core_high, support_high, slope_low, slope_high = condition
-        if x < core_low:
-            return float((x - support_low) / slope_low)
-        if x > core_high:
-            return float((support_high - x) / slope_high)
-        return 1.0
+        found = []
+        for column, *shape in rule["conditions"]:
+            x = values[column]
+            if isnan(x):
+                found.append(1.0 if self._missing_holds else rule["outside"])
+            elif len(shape) == 1:
+                found.append(1.0 if x in shape[0] else rule["outside"])
+            else:
+                support_low, core_low, core_high, support_high, slope_low, slope_high = shape
+                low = (x - support_low) / slope_low if x < core_low else 1.0
+                high = (support_high - x) / slope_high if x > core_high else 1.0
+                found.append(min(low, high))
+        return found or [1.0]
 
     def _memberships(self, rule: Mapping[str, Any], values: list[float]) -> list[float]:
         return [max(value, 0.0) for value in self._uncut(rule, values)]
@@ -381,7 +380,7 @@ def _number(value: Any, attribute: Mapping[str, Any]) -> float:
 def _days(value: Any, name: str) -> float:
     """Return days since 1970-01-01 of a date, a datetime, an ISO string, or a number of days."""
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
-        value = value.astimezone(dt.timezone.utc).replace(tzinfo=None)  # noqa: UP017
+        value = value.astimezone(_UTC).replace(tzinfo=None)
     if isinstance(value, dt.date):
         value = value.isoformat()
     if isinstance(value, (int, float)):
@@ -391,15 +390,11 @@ def _days(value: Any, name: str) -> float:
     found = _DATE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         raise ValueError(f"Column {name!r} holds {value!r}, which is not a date.")
-    year, month, day, hour, minute, second = (
-        int(part or default)
-        for part, default in zip(found.groups(), (0, 1, 1, 0, 0, 0))  # noqa: B905
-    )
+    parts = zip(found.groups(), (0, 1, 1, 0, 0, 0, 0))  # noqa: B905
+    year, month, day, hour, minute, second, _ = (int(part or default) for part, default in parts)
+    micros = int((found.group(7) or "").ljust(6, "0"))
     try:
-        days = dt.date(year, month, day).toordinal() - _FIRST_DAY
-        dt.time(hour, minute, second)
+        moment = dt.datetime(year, month, day, hour, minute, second, micros, _UTC)
     except ValueError as error:
         raise ValueError(f"Column {name!r} holds {value!r}: {error}.") from None
-    seconds = (hour * 60 + minute) * 60 + second
-    micros = days * _DAY + seconds * 1000000 + int((found.group(7) or "").ljust(6, "0"))
-    return float(micros) / _DAY
+    return float((moment - _EPOCH) // dt.timedelta(microseconds=1)) / 86400e6

@@ -132,14 +132,6 @@ def evaluator_model(ruleset: RuleSet) -> dict[str, Any]:
 
     Values are looked up by their texts, a condition is a column with its allowed codes, or with
     trapezoid and slopes, and everything else that `frri.rules` derives from rules is done.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
-    >>> model = evaluator_model(RuleSet((rule,), (Attribute("age", 20, 60),), ("no", "yes")))
-    >>> model["rules"][0]["conditions"]
-    [(0, -inf, -inf, 29.999999999999996, 30.0, 40.0, 40.0)]
     """
     arrays, m = ruleset.arrays, ruleset.arrays
     names_numbers = ruleset.semantics.meaning.says == "number"
@@ -218,13 +210,7 @@ def _in_docstring(text: str) -> str:
 
 
 def escape_text(text: str) -> str:
-    r"""Return a string in ASCII and one line, for comments of programs and literals of scripts.
-
-    Examples
-    --------
-    >>> escape_text("a <= 5\n</script>")
-    'a <= 5\\n\\u003c/script>'
-    """
+    """Return a string in ASCII and one line, for comments of programs and literals of scripts."""
     return escape_json(text)[1:-1]
 
 

@@ -164,15 +164,7 @@ NO_RULE = "CAST(NULL AS INTEGER)"
 
 @dataclass(frozen=True)
 class _Answers:
-    """The steps of a query from encoded columns to predictions.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    query : Query
-    carried : tuple of str
-        Columns to carry along.
-    """
+    """The steps of a query from encoded columns to predictions; some columns are carried along."""
 
     ruleset: RuleSet
     query: Query

@@ -65,16 +65,8 @@ class VoteQuery:
     """Votes of one kind of all rules, brought together class by class, or group by group.
 
     Rules that predict numbers are one group. Of rules for "at least" or "at most" a class, the
-    groups of the latter come after those of the former.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    query : Query
-    kept : sequence of str
-        Columns to carry along.
-    vote : {"score", "degree", "nearest", "stretched", "partial"}
-        Vote of each rule: its weighted degree, its degree, or its value in a fallback.
+    groups of the latter come after those of the former. A vote is a weighted degree ("score"), a
+    degree, or the value of a rule in a fallback. The columns `kept` are carried along.
     """
 
     ruleset: RuleSet
