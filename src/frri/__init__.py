@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from frri.learners.additive.classifier import AdditiveRulesClassifier
     from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
     from frri.learners.additive.regressor import AdditiveRulesRegressor
+    from frri.learners.box_rules import tree_rules
     from frri.learners.compact import CompactFRRIClassifier
     from frri.learners.frri import (
         FRRIBaggingClassifier,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from frri.learners.quickrules import QuickReduct, QuickRulesClassifier
     from frri.learners.ripper.furia import FURIAClassifier
     from frri.learners.ripper.ripper import RIPPERClassifier
-    from frri.learners.tree_rules import tree_rules
     from frri.pareto.frontier import frontier
     from frri.readers import read_table
     from frri.report import write_report
@@ -69,7 +69,7 @@ _HOMES = {
     "frontier": "pareto.frontier",
     "minimum_cover": "cover",
     "read_table": "readers",
-    "tree_rules": "learners.tree_rules",
+    "tree_rules": "learners.box_rules",
     "write_report": "report",
 }
 

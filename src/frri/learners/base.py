@@ -3,7 +3,7 @@
 import json
 import os
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -50,7 +50,6 @@ from frri.rules.contributions import feature_importances
 from frri.rules.rule import label_array
 from frri.rules.semantics import CLASS_RULES
 from frri.table import (
-    Attribute,
     EncodedTable,
     check_numbers,
     column_names,
@@ -67,6 +66,13 @@ from frri.table.columns import check_no_records, is_missing, ordered_categories,
 from frri.table.encode import check_order, encode_columns
 from frri.table.impute import impute_missing
 from frri.table.targets import check_classes, check_labels, check_quantities, warn_about_numbers
+
+# Parameters that leave rules out.
+LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_new_coverage": 0.0}
+# Arrays with more values than this (an order of features for every sample) are only described.
+MOST_VALUES = 1_000
+# Random seed of the samples that a regressor measures its errors on.
+SEED = 0
 
 
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
@@ -124,28 +130,32 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
 
     def _about(self, table: TrainingTable | NumberTable) -> dict[str, Any]:
-        """Return the provenance of rules from a table."""
-        parameters = {
-            name: value
-            for name, value in self.get_params().items()
-            if not (isinstance(value, str) and value == "deprecated")
+        """Return the provenance of rules from a table, as JSON values."""
+        # The digest changes with the name, the kind or the order of any column.
+        columns = [[attribute.name, attribute.kind] for attribute in table.attributes]
+        known = {
+            "learner": self._name(),
+            "frri": __version__,
+            "parameters": {
+                name: _plain(value)
+                for name, value in self.get_params().items()
+                if not (isinstance(value, str) and value == "deprecated")
+            },
+            "date": _now(),
+            "rows": len(table.values),
+            "columns": sha256(json.dumps(columns).encode()).hexdigest()[:16],
         }
-        known = provenance(self._name(), parameters, table.attributes, len(table.values))
         return known if self.path_ is None else known | {"path": self.path_.plain()}
 
     def _encoded(self, X: Any, y: Any) -> tuple[EncodedTable, NDArray[Any]]:
         """Check and encode a training table of any form, and its labels."""
         check_no_records(X)
         X = plain_table(X)
-        names = column_names(X)
-        if names is None and not isinstance(X, EncodedTable):
-            X = _without_marks(X)
-            check_numbers(X, allow_missing=self._allows_missing())
+        if column_names(X) is None and not isinstance(X, EncodedTable):
+            X = self._plain_numbers(X)
             for j, column in enumerate(X.T if isinstance(X, np.ndarray) and X.ndim == 2 else ()):
                 check_whole_numbers(column, f"Column {j}")
-            values, y = validate_data(
-                self, X, y, dtype=np.float64, ensure_all_finite=self._finite()
-            )
+            values, y = validate_data(self, X, y, **self._number_options())
             made_up = [f"x{j}" for j in range(values.shape[1])]
             return EncodedTable(values, describe_columns(values, made_up)), y
         table = X if isinstance(X, EncodedTable) else encode_frame(X)
@@ -177,27 +187,16 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         attributes = self.ruleset_.attributes
         X = plain_table(X)
-        names = column_names(X)
+        names, encoded = column_names(X), isinstance(X, EncodedTable)
         numeric = all(attribute.kind == "numeric" for attribute in attributes)
-        if names is None and numeric and not isinstance(X, EncodedTable):
-            X = _without_marks(X)
-            check_numbers(X, allow_missing=self._allows_missing())
-            # What has been looked at is not looked at again.
-            known = isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
-            values: Floats = validate_data(
-                self,
-                X,
-                reset=False,
-                dtype=np.float64,
-                ensure_all_finite=self._finite() if not known else False,
-            )
+        if names is None and numeric and not encoded:
+            X = self._plain_numbers(X)
+            values: Floats = validate_data(self, X, reset=False, **self._number_options())
             return values
-        if isinstance(X, EncodedTable):
+        if encoded or {attribute.name for attribute in attributes} <= set(names or ()):
+            # An error in a column is raised before one about its place.
             matrix = to_matrix(X, attributes)
-        elif {attribute.name for attribute in attributes} <= set(names or ()):
-            # What is wrong in a column is said before its place is found to be wrong.
-            matrix = to_matrix(X, attributes)
-            if list(X.columns) != list(getattr(self, "feature_names_in_", ())):
+            if not encoded and list(X.columns) != list(getattr(self, "feature_names_in_", ())):
                 validate_data(self, X, skip_check_array=True, reset=False)
         else:
             validate_data(self, X, skip_check_array=True, reset=False)
@@ -211,6 +210,16 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             check_complete(matrix, attributes)
         return matrix
 
+    def _plain_numbers(self, X: Any) -> Any:
+        """Check a table without names, and replace every kind of missing value in it by NaN."""
+        X = _without_marks(X)
+        check_numbers(X, allow_missing=self._allows_missing())
+        return X
+
+    def _number_options(self) -> dict[str, Any]:
+        finite = "allow-nan" if self._allows_missing() else True
+        return {"dtype": np.float64, "ensure_all_finite": finite}
+
     def _allows_missing(self) -> bool:
         """Return whether missing values are allowed."""
         return self.missing != "error"
@@ -219,9 +228,6 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     def _missing_in_rules(self) -> str:
         """Return the treatment of missing values by the rules."""
         return "fails" if self.missing == "error" else self.missing
-
-    def _finite(self) -> bool | str:
-        return "allow-nan" if self._allows_missing() else True
 
 
 class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
@@ -321,6 +327,23 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             weights = weights * factors[table.classes]
         return self._weighed(table, weights)
 
+    def _checked_table(self, X: Any, y: Any) -> TrainingTable:
+        target, y = named_labels(y)
+        check_labels(y)
+        table, y = self._encoded(X, y)
+        y = plain_labels(y)
+        check_classes(y)
+        check_classification_targets(y)
+        warn_about_columns(table.attributes, target, len(y), stacklevel=6)
+        warn_about_numbers(y, target, stacklevel=6)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        labels = tuple(self.classes_.tolist())
+        return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
+
+    def _learn(self, table: TrainingTable) -> None:
+        """Find `ruleset_` from a checked table."""
+        raise NotImplementedError
+
     def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
         """Return a rule set for a training table."""
         known: dict[str, Any] = {
@@ -342,10 +365,6 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         labels = label_array(table.labels)[table.classes]
         return ruleset.with_statistics(table.encoded, labels, table.weights)
 
-    def _learn(self, table: TrainingTable) -> None:
-        """Find `ruleset_` from a checked table."""
-        raise NotImplementedError
-
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002
         """Return an unfitted copy for some of the samples and classes."""
         size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
@@ -360,7 +379,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
 
     def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
         """Calibrate the probabilities of the rules, and warn about classes without a rule."""
-        warn_of_silence(self.ruleset_, self.get_params(deep=False))
+        _warn_of_silence(self.ruleset_, self.get_params(deep=False))
         if known is None:
             with self._step("calibration"):
                 known = calibration_of(self, table)
@@ -374,170 +393,9 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         self.ruleset_ = replace(self.ruleset_, **changes)
         return self
 
-    def _checked_table(self, X: Any, y: Any) -> TrainingTable:
-        target, y = named_labels(y)
-        check_labels(y)
-        table, y = self._encoded(X, y)
-        y = plain_labels(y)
-        check_classes(y)
-        check_classification_targets(y)
-        warn_about_columns(table.attributes, target, len(y), stacklevel=6)
-        warn_about_numbers(y, target, stacklevel=6)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        labels = tuple(self.classes_.tolist())
-        return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
-
-
-def _without_marks(X: Any) -> Any:
-    """Replace every kind of missing value by NaN: scikit-learn does not know them all."""
-    if not isinstance(X, np.ndarray | list | tuple):
-        return X
-    try:
-        array = np.asarray(X)
-    except ValueError:  # ragged
-        return X
-    if array.dtype.kind != "O" or array.ndim != 2:
-        return array if array.ndim == 2 else X
-    marks = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
-    return np.where(marks, np.nan, array)
-
-
-# Parameters that leave rules out.
-LIMITS = {"max_rules": None, "max_conditions": None, "min_support": 0.0, "min_new_coverage": 0.0}
-
-
-def warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
-    """Say for which classes there is no rule, and why; rules that vote may do without for some.
-
-    And if there are more rules than there may be, for every class to have one.
-    """
-    votes = ruleset.semantics.name not in CLASS_RULES
-    most = parameters.get("max_rules")
-    if (
-        isinstance(most, Integral)
-        and most < len(ruleset.classes)
-        and len(ruleset) > most
-        and not votes
-    ):
-        warnings.warn(
-            f"max_rules is {most}, but there is at least one rule for each of the "
-            f"{len(ruleset.classes)} classes.",
-            UserWarning,
-            stacklevel=4,
-        )
-    if votes and (len(ruleset) or len(ruleset.classes) < 2):
-        return
-    heard = {rule.consequent for rule in ruleset}
-    silent = [c for c, label in enumerate(ruleset.classes) if label not in heard]
-    if not silent:
-        return
-    limits = [
-        f"{name}={parameters[name]}"
-        for name in LIMITS
-        if parameters.get(name, LIMITS[name]) != LIMITS[name]
-    ]
-    within = f" with {' and '.join(limits)}" if limits else ""
-    names = join_names(repr(ruleset.classes[c]) for c in silent)
-    warnings.warn(
-        f"There is no rule for {names}: {_reason(ruleset, silent, votes)}{within}.",
-        UserWarning,
-        stacklevel=4,
-    )
-
-
-def _reason(ruleset: RuleSet, silent: list[int], votes: bool) -> str:
-    if votes:
-        return "no condition tells them apart well enough to be worth a rule"
-    if len(ruleset.classes) == 1:
-        return "all rows have this class, so that there is nothing to tell apart"
-    rows, all_rows = sum(ruleset.class_counts[c] for c in silent), sum(ruleset.class_counts)
-    too_few = "is too little" if rows == 1 else "are too few"
-    alike = f"{too_few}, or too much like rows of other classes, to make one"
-    return f"{rows:g} of {all_rows:g} rows {alike}"
-
-
-# Arrays with more values than this (an order of attributes for every row) are only described.
-MOST_VALUES = 1_000
-
-
-def provenance(
-    learner: str, parameters: Mapping[str, Any], attributes: Sequence[Attribute], n_rows: int
-) -> dict[str, Any]:
-    """Learner, version, parameters, date, rows and columns, as plain JSON values.
-
-    Parameters
-    ----------
-    learner : str
-    parameters : mapping
-        All parameters of the learner, as `get_params` gives them.
-    attributes : sequence of Attribute
-    n_rows : int
-        How many rows the rules were learned from.
-
-    Examples
-    --------
-    >>> about = provenance("FRRI", {"work_limit": 3}, [Attribute("age"), Attribute("size")], 150)
-    >>> about["parameters"], about["rows"], about["columns"]
-    ({'work_limit': 3}, 150, '...')
-    """
-    return {
-        "learner": learner,
-        "frri": __version__,
-        "parameters": {
-            name: _plain(value)
-            for name, value in parameters.items()
-            if not (isinstance(value, str) and value == "deprecated")
-        },
-        "date": _now(),
-        "rows": n_rows,
-        "columns": column_digest(attributes),
-    }
-
-
-def column_digest(attributes: Sequence[Attribute]) -> str:
-    """Return a digest that changes with the name, the kind or the order of any column.
-
-    Examples
-    --------
-    >>> column_digest([Attribute("a")]) == column_digest([Attribute("a", 1, 2)])
-    True
-    >>> column_digest([Attribute("a")]) == column_digest([Attribute("a", kind="date")])
-    False
-    """
-    columns = [[attribute.name, attribute.kind] for attribute in attributes]
-    return sha256(json.dumps(columns).encode()).hexdigest()[:16]
-
-
-def _now() -> str:
-    """Return the time in UTC, to the second; SOURCE_DATE_EPOCH sets it for reproducible files."""
-    given = os.environ.get("SOURCE_DATE_EPOCH")
-    try:
-        moment = datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)
-    except (ValueError, OverflowError, OSError):
-        raise ValueError(
-            f"SOURCE_DATE_EPOCH must be a moderate number of seconds since 1970, got {given!r}."
-        ) from None
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON values; what has no such form is described."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist() if value.size <= MOST_VALUES else f"array of shape {value.shape}"
-    if isinstance(value, Mapping):
-        return {_plain(str(key)): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [*map(_plain, value)] if len(value) <= MOST_VALUES else f"{len(value)} values"
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
-        return value if isfinite(value) else str(value)
-    shown = value if isinstance(value, str) else type(value).__name__
-    return shown.encode(errors="backslashreplace").decode()
-
 
 class OrderedRuleClassifier(RuleClassifier):
-    """Base of the ordinal classifiers."""
+    """Base of the ordinal classifiers, which predict medians."""
 
     # The classes from the lowest to the highest: a parameter of all of them.
     class_order: Any = None
@@ -571,44 +429,133 @@ class OrderedRuleClassifier(RuleClassifier):
         )
         table = super()._training_table(X, y, sample_weight, class_weight)
         if declared is None:
-            _warn_about_texts(table)
+            if len(table.labels) > 2 and isinstance(table.labels[0], str):
+                alphabet = " < ".join(map(repr, table.labels))
+                warnings.warn(
+                    f"The classes of {table.target!r} are texts, and so taken in the order of the "
+                    f"alphabet: {alphabet}; give class_order if they have another one.",
+                    UserWarning,
+                    stacklevel=3,
+                )
             return table
         order = ordered_positions(declared, table.labels, table.target)
         self.classes_ = self.classes_[order]
-        place = np.empty(len(order), dtype=np.intp)
-        place[order] = np.arange(len(order))
         labels = tuple(table.labels[c] for c in order)
-        return replace(table, labels=labels, classes=place[table.classes])
+        return replace(table, labels=labels, classes=np.argsort(order)[table.classes])
 
     def _calibrate(
         self,
         table: TrainingTable,  # noqa: ARG002
         known: Calibration | None = None,  # noqa: ARG002
     ) -> Self:
-        """Nothing is to be done: rules for ordered classes are trusted as they are."""
+        """Return the estimator as it is: rules for ordered classes are not calibrated."""
         return self
 
 
-def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:
-    """Return the positions of classes, the lowest class first.
+class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
+    """Base of the regressors, with conformal intervals."""
 
-    Parameters
-    ----------
-    order : sequence of labels
-        All classes, the lowest first; what does not occur is left aside. A class may be given by
-        its text.
-    labels : tuple of labels
-        What occurs.
-    target : str
+    # Fraction of the samples that errors are measured on: a parameter of all of them.
+    calibration_fraction: float = 0.0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules from a table and its numbers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples; a sample of weight 0 is left out.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        check_share("calibration_fraction", self.calibration_fraction)
+        whole = self._checked_table(X, y, sample_weight)
+        if self.calibration_fraction <= 0.0:
+            self._learn_numbers(whole)
+            return self
+        if sample_weight is not None:
+            X = positive_weight_rows(X, None, sample_weight)[0]
+        n = len(whole.numbers)
+        held = round(self.calibration_fraction * n)
+        if not 0 < held < n:
+            raise ValueError(
+                f"calibration_fraction={self.calibration_fraction:g} leaves no rows to learn from, "
+                f"or none to measure errors on, of n_samples = {n}; use another share or more rows."
+            )
+        # The rules know nothing of the samples held out but the name of the target.
+        out = np.random.default_rng(SEED).permutation(n) < held
+        table = self._number_table(_some(X, ~out), whole.numbers[~out])
+        weights = None if whole.weights is None else whole.weights[~out]
+        self._learn_numbers(self._weighed(replace(table, target=whole.target), weights))
+        errors = whole.numbers[out] - self.predict(_some(X, out))
+        about = {**self.ruleset_.about, "intervals": half_widths(errors)}
+        self.ruleset_ = replace(self.ruleset_, about=about)
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
+        return np.asarray(self.ruleset_.predict(table, n_jobs=self.n_jobs))
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
+        """Predict an interval for each sample; `calibration_fraction` must be above 0.
+
+        By split conformal prediction: of new samples like those of the training table, at least the
+        fraction `level` has its number within its interval, on average over such tables.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        level : {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}, default=0.9
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
+        return self.ruleset_.predict_interval(table, level)
+
+    def _learn_numbers(self, table: NumberTable) -> None:
+        """Find `ruleset_` from a checked table."""
+        raise NotImplementedError
+
+    def _checked_table(self, X: Any, y: Any, sample_weight: Any) -> NumberTable:
+        """Return the training table without samples of weight 0."""
+        return self._weighed(*with_weights(self._number_table, X, y, sample_weight))
+
+    def _number_table(self, X: Any, y: Any) -> NumberTable:
+        """Check the training data, encode them and remember the columns."""
+        target, y = named_labels(y, "target")
+        check_labels(y)
+        table, y = self._encoded(X, y)
+        numbers = check_quantities(y, target)
+        warn_about_columns(table.attributes, target, len(numbers), stacklevel=6)
+        return NumberTable(table.matrix, numbers, table.attributes, target)
+
+
+def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:
+    """Return the positions of classes in a declared order, the lowest class first.
+
+    A class may be given by its text; classes that do not occur are ignored.
 
     Examples
     --------
     >>> ordered_positions(["bad", "fair", "good"], ("bad", "good"), "quality")
     [0, 1]
-    >>> ordered_positions(["good", "fair"], ("bad", "good"), "quality")
-    Traceback (most recent call last):
-        ...
-    ValueError: class_order lacks 'bad', a class of 'quality'; add it in its place.
     """
     if isinstance(order, str) or not np.iterable(order):
         raise ValueError(
@@ -628,119 +575,16 @@ def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> lis
     return [texts.index(text) for text in given if text in texts]
 
 
-def _warn_about_texts(table: TrainingTable) -> None:
-    if len(table.labels) > 2 and isinstance(table.labels[0], str):
-        order = " < ".join(map(repr, table.labels))
-        warnings.warn(
-            f"The classes of {table.target!r} are texts, and so taken in the order of the alphabet"
-            f": {order}; give class_order if they have another one.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-# Decides which rows are held back to measure errors on.
-SEED = 0
-
-
-class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
-    """Base of the regressors."""
-
-    # The share of the rows that errors are measured on: a parameter of all of them.
-    calibration_fraction: float = 0.0
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules from a table and its numbers.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights of the samples; a sample of weight 0 is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        return self._fit_numbers(X, y, sample_weight)
-
-    def predict(self, X: Any) -> Floats:
-        """Predict the number of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
-        return np.asarray(self.ruleset_.predict(table, n_jobs=self.n_jobs))
-
-    def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
-        """Predict an interval for each sample; `calibration_fraction` must be above 0.
-
-        By split conformal prediction: of new rows like those of the training table, at least the
-        share
-        `level` has its number within its interval, on average over such tables.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        level : {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99}, default=0.9
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-        """
-        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
-        return self.ruleset_.predict_interval(table, level)
-
-    def _learn_numbers(self, table: NumberTable) -> None:
-        """Everything between a checked table and `ruleset_`."""
-        raise NotImplementedError
-
-    def _fit_numbers(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Learn from all rows, or from those that errors are not measured on."""
-        check_share("calibration_fraction", self.calibration_fraction)
-        if self.calibration_fraction <= 0.0:
-            self._learn_numbers(self._checked_table(X, y, sample_weight))
-            return self
-        # What is wrong is said about the whole table, and what is known of it is the target alone.
-        whole = self._checked_table(X, y, sample_weight)
-        if sample_weight is not None:
-            X = positive_weight_rows(X, None, sample_weight)[0]
-        n = len(whole.numbers)
-        held = round(self.calibration_fraction * n)
-        if not 0 < held < n:
-            raise ValueError(
-                f"calibration_fraction={self.calibration_fraction:g} leaves no rows to learn from, "
-                f"or none to measure errors on, of n_samples = {n}; use another share or more rows."
-            )
-        asked = np.random.default_rng(SEED).permutation(n) < held
-        table = self._number_table(_some(X, ~asked), whole.numbers[~asked])
-        weights = None if whole.weights is None else whole.weights[~asked]
-        self._learn_numbers(self._weighed(replace(table, target=whole.target), weights))
-        errors = whole.numbers[asked] - self.predict(_some(X, asked))
-        about = {**self.ruleset_.about, "intervals": half_widths(errors)}
-        self.ruleset_ = replace(self.ruleset_, about=about)
-        return self
-
-    def _checked_table(self, X: Any, y: Any, sample_weight: Any) -> NumberTable:
-        """Return the training table without samples of weight 0."""
-        return self._weighed(*with_weights(self._number_table, X, y, sample_weight))
-
-    def _number_table(self, X: Any, y: Any) -> NumberTable:
-        """Check the training data, encode them and remember the columns."""
-        target, y = named_labels(y, "target")
-        check_labels(y)
-        table, y = self._encoded(X, y)
-        numbers = check_quantities(y, target)
-        warn_about_columns(table.attributes, target, len(numbers), stacklevel=7)
-        return NumberTable(table.matrix, numbers, table.attributes, target)
+def standardised(numbers: Floats, weights: Floats) -> tuple[float, float, Floats]:
+    """Return mean and standard deviation of numbers, and the numbers in terms of them."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return low, 1.0, np.zeros(len(numbers))
+    shares = (numbers - low) / (high - low)
+    weight = total(weights)
+    mean = float(total(shares * weights) / weight)
+    spread = float(np.sqrt(total((shares - mean) ** 2 * weights) / weight))
+    return low + mean * (high - low), spread * (high - low), (shares - mean) / spread
 
 
 def _some(X: Any, rows: Flags) -> Any:
@@ -751,13 +595,83 @@ def _some(X: Any, rows: Flags) -> Any:
     return positive_weight_rows(X, None, rows.astype(np.float64))[0]
 
 
-def standardised(numbers: Floats, weights: Floats) -> tuple[float, float, Floats]:
-    """Mean and standard deviation of numbers, and the numbers in terms of them."""
-    low, high = float(numbers.min()), float(numbers.max())
-    if low == high:
-        return low, 1.0, np.zeros(len(numbers))
-    shares = (numbers - low) / (high - low)
-    weight = total(weights)
-    mean = float(total(shares * weights) / weight)
-    spread = float(np.sqrt(total((shares - mean) ** 2 * weights) / weight))
-    return low + mean * (high - low), spread * (high - low), (shares - mean) / spread
+def _without_marks(X: Any) -> Any:
+    """Replace every kind of missing value by NaN: scikit-learn does not know them all."""
+    if not isinstance(X, np.ndarray | list | tuple):
+        return X
+    try:
+        array = np.asarray(X)
+    except ValueError:  # ragged
+        return X
+    if array.dtype.kind != "O" or array.ndim != 2:
+        return array if array.ndim == 2 else X
+    marks = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
+    return np.where(marks, np.nan, array)
+
+
+def _warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
+    """Warn about classes without a rule, and about more rules than `max_rules`.
+
+    Rules that vote may do without a rule for some classes.
+    """
+    votes, n_classes = ruleset.semantics.name not in CLASS_RULES, len(ruleset.classes)
+    most = parameters.get("max_rules")
+    if isinstance(most, Integral) and most < min(n_classes, len(ruleset)) and not votes:
+        warnings.warn(
+            f"max_rules is {most}, but there is at least one rule for each of the "
+            f"{n_classes} classes.",
+            UserWarning,
+            stacklevel=4,
+        )
+    if votes and (len(ruleset) or n_classes < 2):
+        return
+    heard = {rule.consequent for rule in ruleset}
+    silent = [c for c, label in enumerate(ruleset.classes) if label not in heard]
+    if not silent:
+        return
+    if votes:
+        reason = "no condition tells them apart well enough to be worth a rule"
+    elif n_classes == 1:
+        reason = "all rows have this class, so that there is nothing to tell apart"
+    else:
+        rows, all_rows = sum(ruleset.class_counts[c] for c in silent), sum(ruleset.class_counts)
+        too_few = "is too little" if rows == 1 else "are too few"
+        alike = f"{too_few}, or too much like rows of other classes, to make one"
+        reason = f"{rows:g} of {all_rows:g} rows {alike}"
+    limits = [
+        f"{name}={parameters[name]}"
+        for name, default in LIMITS.items()
+        if parameters.get(name, default) != default
+    ]
+    within = f" with {' and '.join(limits)}" if limits else ""
+    names = join_names(repr(ruleset.classes[c]) for c in silent)
+    message = f"There is no rule for {names}: {reason}{within}."
+    warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def _now() -> str:
+    """Return the time in UTC, to the second; SOURCE_DATE_EPOCH sets it for reproducible files."""
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        moment = datetime.now(UTC) if given is None else datetime.fromtimestamp(int(given), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            f"SOURCE_DATE_EPOCH must be a moderate number of seconds since 1970, got {given!r}."
+        ) from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON values; what has no such form is described."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist() if value.size <= MOST_VALUES else f"array of shape {value.shape}"
+    if isinstance(value, Mapping):
+        return {_plain(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_plain, value)] if len(value) <= MOST_VALUES else f"{len(value)} values"
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | float):
+        return value if isfinite(value) else str(value)
+    shown = value if isinstance(value, str) else type(value).__name__
+    return shown.encode(errors="backslashreplace").decode()

@@ -22,13 +22,13 @@ class Learner:
     where : str
         Module and class of the estimator.
     parameters : mapping
-        What differs from the estimator's defaults; a learner that has some is a variant.
+        Those that differ from the defaults; an estimator that has some is a variant.
     rules : bool
         Whether it ends in a `RuleSet`.
     nominal, missing, weights : bool
-        Whether it takes columns of categories, missing values and weights of rows.
+        Whether it takes columns of categories, missing values and weights of samples.
     scaled : bool
-        Whether attributes are brought to [0, 1] first, by their ranges in training.
+        Whether features are scaled to [0, 1] first, by their ranges in training.
 
     Examples
     --------
@@ -82,6 +82,7 @@ _QUICKRULES = "learners.quickrules.QuickRulesClassifier"
 _PAPER = {"t_norm": "minimum", "coverage_test": "close", "ties": "first"}
 _BAGGED = "frri.learners.additive.bagged.AdditiveRulesBaggingClassifier"
 
+# The classifiers.
 LEARNERS = _by_name(
     _rules("frri", "FRRI", "learners.frri.classifier.FRRIClassifier"),
     _rules("compact", "CompactFRRI", "learners.compact.classifier.CompactFRRIClassifier"),
@@ -100,52 +101,35 @@ LEARNERS = _by_name(
         "knn", "5-nearest neighbours", "neighbors.KNeighborsClassifier", missing=False, scaled=True
     ),
 )
-"""The classifiers."""
 
+# The regressors.
 REGRESSORS = _by_name(
     _rules("additive", "Additive rules", "learners.additive.regressor.AdditiveRulesRegressor"),
     _rules("frri", "FRRI for numbers", "learners.frri.regressor.FRRIRegressor"),
 )
-"""The regressors."""
 
+# The ordinal classifiers.
 ORDINAL = _by_name(
     _rules("frri", "FRRI", "learners.frri.ordinal.FRRIOrdinalClassifier"),
     _rules(
         "additive", "Additive rules", "learners.additive.ordinal.AdditiveRulesOrdinalClassifier"
     ),
 )
-"""The ordinal classifiers."""
 
+# The estimators of each task.
 TASKS = {"classification": LEARNERS, "ordinal": ORDINAL, "regression": REGRESSORS}
-"""The learners of each task."""
 
 
 def rule_learners(task: str) -> tuple[str, ...]:
-    """Return the names of the estimators of a task that give rules, without variants.
-
-    Examples
-    --------
-    >>> rule_learners("classification")[:3]
-    ('frri', 'compact', 'ripper')
-    """
+    """Return the names of the estimators of a task that give rules, without variants."""
     return tuple(one.name for one in TASKS[task].values() if one.rules and not one.parameters)
 
 
 RULE_LEARNERS = rule_learners("classification")
-"""The names of those for classes."""
 
 
 def learner_of(ruleset: "RuleSet") -> Any:
     """Return a new estimator with the parameters of the one that fitted a rule set.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-        With `learner` and `parameters` in its `about`, as all learners leave them there.
-
-    Returns
-    -------
-    estimator
 
     Examples
     --------

@@ -42,16 +42,9 @@ class LimitedRuleClassifier(RuleClassifier):
         made: Callable[[Sequence[RulePart]], RuleSet],
         table: TrainingTable,
     ) -> RuleSet:
-        """Return a rule set within its limits.
+        """Return the rules that `made` makes of parts, one for each, within the limits.
 
-        Parameters
-        ----------
-        parts : sequence
-            Parts of which rules are made, one for each.
-        made : callable
-            Function from parts to rules; the statistics of a rule may depend on the others.
-        table : TrainingTable
-            Table that they were fitted to.
+        The statistics of a rule may depend on the others, so that rules are made again.
         """
         whole = made(parts)
         kept = kept_rules(whole, table, self.max_rules, self.min_support)
@@ -59,15 +52,7 @@ class LimitedRuleClassifier(RuleClassifier):
 
 
 def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:
-    """Raise an error for limits that are not valid.
-
-    Examples
-    --------
-    >>> check_limits(None, 3, 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: min_support must be a share from 0 to 1, got 2.
-    """
+    """Raise an error for limits that are not valid."""
     for name, value in (("max_rules", max_rules), ("max_conditions", max_conditions)):
         if value is not None:
             check_count(name, value, 1)
@@ -83,19 +68,6 @@ def kept_rules(
     another, each time the one without which the rest classify the largest weight of training
     samples correctly. A sample that no rule covers counts as wrong. Of equally dispensable rules
     the one that covers least of its class is removed, of these the last.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-        Rules that conclude a class.
-    table : TrainingTable
-        Table that they were fitted to.
-    max_rules : int, optional
-    min_support : float
-
-    Returns
-    -------
-    list of int
     """
     everything = list(range(len(ruleset)))
     if not everything or (min_support <= 0.0 and len(everything) <= (max_rules or np.inf)):
@@ -125,17 +97,8 @@ def kept_rules(
 class _Elimination:
     """Rules that are left, and the class scores of samples by them.
 
-    Parameters
-    ----------
-    amounts : ndarray of int, shape (n_samples, n_rules)
-        Contribution of each rule to the score of each sample.
-    own : ndarray of int, shape (n_rules,)
-        The class of each rule.
-    classes, units : ndarray of int, shape (n_samples,)
-        The class of each sample, and its weight.
-    kept : list of int
-    adds : bool
-        If True, the rules of a class are added; otherwise the best one counts.
+    `amounts` are the contributions of rules (columns) to the scores of samples (rows). If `adds` is
+    set, the rules of a class are added; otherwise the best one counts.
     """
 
     def __init__(

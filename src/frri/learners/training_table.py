@@ -29,7 +29,7 @@ class CheckedTable:
 
     @property
     def encoded(self) -> EncodedTable:
-        """The rows, for whoever takes a table."""
+        """Return the samples as a table."""
         return EncodedTable(self.values, self.attributes)
 
     @property
@@ -37,10 +37,14 @@ class CheckedTable:
         """Return the weights of the samples, 1 by default."""
         return np.ones(len(self.values)) if self.weights is None else self.weights
 
+    def _taken(self, rows: Positions, **more: Any) -> Any:
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, values=self.values[rows], weights=weights, **more)  # type: ignore[type-var]
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingTable(CheckedTable):
-    """A checked training table: what every learner starts from."""
+    """A checked training table with a class for every sample."""
 
     values: Floats
     classes: Positions
@@ -49,20 +53,16 @@ class TrainingTable(CheckedTable):
     target: str
     weights: Floats | None = None
 
-    def take(self, rows: Positions) -> "TrainingTable":
+    def take(self, rows: Positions) -> Self:
         """Return some of the samples, with the classes that are present among them."""
         present, classes = np.unique(self.classes[rows], return_inverse=True)
-        return replace(
-            self,
-            values=self.values[rows],
-            classes=classes.astype(np.intp),
-            labels=tuple(self.labels[c] for c in present),
-            weights=None if self.weights is None else self.weights[rows],
-        )
+        labels = tuple(self.labels[c] for c in present)
+        taken: Self = self._taken(rows, classes=classes.astype(np.intp), labels=labels)
+        return taken
 
     @property
     def class_counts(self) -> tuple[float, ...]:
-        """Size of each class, or what it weighs."""
+        """Return the size of each class, or its weight."""
         sizes = np.bincount(self.classes, self.weights, len(self.labels))
         return tuple(sizes.astype(float).tolist())
 
@@ -77,10 +77,10 @@ class NumberTable(CheckedTable):
     target: str
     weights: Floats | None = None
 
-    def take(self, rows: Positions) -> "NumberTable":
+    def take(self, rows: Positions) -> Self:
         """Return some of the samples."""
-        weights = None if self.weights is None else self.weights[rows]
-        return replace(self, values=self.values[rows], numbers=self.numbers[rows], weights=weights)
+        taken: Self = self._taken(rows, numbers=self.numbers[rows])
+        return taken
 
 
 Table = TypeVar("Table", TrainingTable, NumberTable)
@@ -95,7 +95,7 @@ def named_labels(y: Any, name: str = "class") -> tuple[str, Any]:
 
 
 def only_column(y: Any) -> Any:
-    """Return the only column of a table, or what is no such table as it is."""
+    """Return the only column of a table; anything else is returned as it is."""
     y = plain_table(y)
     return y[y.columns[0]] if len(column_names(y) or ()) == 1 else y
 
@@ -150,17 +150,9 @@ class Weights:
 
     @classmethod
     def of(cls, weights: Floats, most_units: int = MOST_UNITS) -> Self:
-        """Weights above 0; what does not fit a unit of 2^-62 of their sum is rounded.
+        """Round weights above 0 to units; none needs more than 2^-62 of their sum.
 
         With fewer units than 2^53, sums stay exact as floating-point numbers, too.
-
-        Examples
-        --------
-        >>> Weights.of(np.array([1.0, 3.0])).units
-        array([1, 3])
-        >>> tenths = Weights.of(np.full(10, 0.1))
-        >>> tenths.worth(tenths.units.sum())
-        np.float64(1.0)
         """
         total = float(weights.sum())
         if total < 2.0**most_units and (weights == np.floor(weights)).all():
@@ -169,18 +161,12 @@ class Weights:
         return cls(np.maximum(np.rint(weights / unit), 1.0).astype(np.int64), unit)
 
     def worth(self, units: Any) -> Any:
-        """Units as weights: whole numbers if all weights are."""
+        """Return units as weights, integers if all weights are."""
         return units if self.unit == 1.0 else units * self.unit
 
 
 def sums_by_key(keys: Any, units: Ints, n_keys: int) -> Ints:
-    """Sum the units of the samples with each key.
-
-    Examples
-    --------
-    >>> sums_by_key([0, 2, 0], np.array([1, 2, 3]), 3)
-    array([4, 0, 2])
-    """
+    """Sum the units of the samples with each key."""
     sums = np.zeros(n_keys, dtype=np.int64)
     np.add.at(sums, keys, units)
     return sums
@@ -189,12 +175,7 @@ def sums_by_key(keys: Any, units: Ints, n_keys: int) -> Ints:
 def positive_weight_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Floats]:
     """Return the rows and labels of positive weight, and their weights.
 
-    Rows of weight 0 are left out here, before anybody looks at them.
-
-    Examples
-    --------
-    >>> positive_weight_rows([[1], [2], [3]], [0, 1, 1], [2, 0, 1])
-    ([[1], [3]], [0, 1], array([2., 1.]))
+    Rows of weight 0 are left out before anything else is checked.
     """
     X, y = plain_table(X), plain_table(y)
     weights = _checked(sample_weight, _num_samples(X))
@@ -220,15 +201,7 @@ def with_weights(
 
 
 def check_class_weight(class_weight: Any) -> None:
-    """Raise an error for an invalid `class_weight`.
-
-    Examples
-    --------
-    >>> check_class_weight("even")
-    Traceback (most recent call last):
-        ...
-    ValueError: class_weight must be "balanced", None or a mapping of classes, got 'even'.
-    """
+    """Raise an error for a `class_weight` that is not valid."""
     named = isinstance(class_weight, str) and class_weight == "balanced"
     if not (named or class_weight is None or isinstance(class_weight, Mapping)):
         raise ValueError(
@@ -240,24 +213,13 @@ def check_class_weight(class_weight: Any) -> None:
 def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, target: str) -> Floats:
     """Return the factor of each class by which sample weights are multiplied.
 
-    Parameters
-    ----------
-    class_weight : "balanced", None or mapping
-        The same total weight for every class, the same weight for every sample, or as in the
-        mapping, 1 for a class that it lacks.
-    labels : sequence
-        The classes.
-    sizes : ndarray of float
-        Total weight of the samples of each class.
-    target : str
-        What the classes are classes of.
+    "balanced" gives every class of the given sizes the same total weight; a class that a mapping
+    lacks has the factor 1.
 
     Examples
     --------
     >>> class_factors("balanced", ["no", "yes"], np.array([30.0, 10.0]), "risk").round(3)
     array([0.667, 2.   ])
-    >>> class_factors({"yes": 3}, ["no", "yes"], np.array([30.0, 10.0]), "risk")
-    array([1., 3.])
     """
     if class_weight is None:
         return np.ones(len(sizes))

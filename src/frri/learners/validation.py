@@ -1,9 +1,13 @@
-"""Checks of estimator parameters; an error names the parameter, the constraint and the value."""
+"""Parameters of estimators: checks, and documentation that several estimators share.
+
+An error names the parameter, the constraint and the value. A line `{max_rules}` in the docstring of
+an estimator is replaced by the entry of that name, in `help()` as in the documentation.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Integral, Real
 from textwrap import dedent, indent
 from typing import TYPE_CHECKING, Any
@@ -20,11 +24,8 @@ if TYPE_CHECKING:
 
     from frri.table import Attribute
 
-
 # No count of anything is larger; sums and products of such numbers still fit in 64 bits.
 LARGEST_COUNT = 2**31 - 1
-
-
 # Nor is any quantity.
 LARGEST_AMOUNT = 1e300
 
@@ -39,10 +40,11 @@ def check_choice(name: str, value: Any, allowed: Sequence[str], other: str = "")
         ...
     ValueError: missing must be one of similar, error, got [].
     """
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(
-            f"{name} must be one of {', '.join(allowed)}{other}, got {short_repr(value)}."
-        )
+    _require(
+        isinstance(value, str) and value in allowed,
+        f"{name} must be one of {', '.join(allowed)}{other}",
+        value,
+    )
 
 
 def check_count(
@@ -52,101 +54,58 @@ def check_count(
     most: int = LARGEST_COUNT,
     words: Sequence[str] = (),
 ) -> None:
-    """Raise an error for a parameter that is neither a word nor an integer in a range.
-
-    Examples
-    --------
-    >>> check_count("max_rules", 0, 1, words=["auto"])
-    Traceback (most recent call last):
-        ...
-    ValueError: max_rules must be a whole number from 1 on or "auto", got 0.
-    >>> check_count("folds", 10**21, 2)
-    Traceback (most recent call last):
-        ...
-    ValueError: folds must be 2147483647 at most, got 1000000000000000000000.
-    """
+    """Raise an error for a parameter that is neither a word nor an integer in a range."""
     if isinstance(value, str) and value in words:
         return
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or int(value) < least:
-        also = "".join(f' or "{word}"' for word in words)
-        raise ValueError(
-            f"{name} must be a whole number from {least} on{also}, got {short_repr(value)}."
-        )
-    if int(value) > most:
-        raise ValueError(f"{name} must be {most} at most, got {short_repr(value)}.")
+    also = "".join(f' or "{word}"' for word in words)
+    _require(
+        whole and int(value) >= least,
+        f"{name} must be a whole number from {least} on{also}",
+        value,
+    )
+    _require(int(value) <= most, f"{name} must be {most} at most", value)
 
 
 def check_amount(name: str, value: Any) -> None:
-    """Raise an error for a parameter that is no moderate number of 0 or more.
-
-    Examples
-    --------
-    >>> check_amount("min_weight", -1)
-    Traceback (most recent call last):
-        ...
-    ValueError: min_weight must be a number from 0 on, got -1.
-    """
-    if not _is_number(value) or not 0 <= value <= LARGEST_AMOUNT:
-        raise ValueError(f"{name} must be a number from 0 on, got {short_repr(value)}.")
+    """Raise an error for a parameter that is no moderate number of 0 or more."""
+    _require(
+        _is_number(value) and 0 <= value <= LARGEST_AMOUNT,
+        f"{name} must be a number from 0 on",
+        value,
+    )
 
 
 def check_boolean(name: str, value: Any) -> None:
-    """Raise an error for a parameter that is neither True nor False.
+    """Raise an error for a parameter that is neither True nor False."""
+    _require(isinstance(value, bool | np.bool_), f"{name} must be True or False", value)
 
-    Examples
-    --------
-    >>> check_boolean("prune", "yes")
-    Traceback (most recent call last):
-        ...
-    ValueError: prune must be True or False, got 'yes'.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {short_repr(value)}.")  # noqa: TRY004
+
+def check_share(name: str, value: Any) -> None:
+    """Raise an error for a parameter that is no number from 0 to 1."""
+    _require(_is_number(value) and 0 <= value <= 1, f"{name} must be a share from 0 to 1", value)
+
+
+def check_part(name: str, value: Any, other: str = "") -> None:
+    """Raise an error for a parameter that is no share above 0, nor what `other` says."""
+    _require(
+        _is_number(value) and 0 < value <= 1,
+        f"{name} must be a share above 0 up to 1{other}",
+        value,
+    )
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def check_share(name: str, value: Any) -> None:
-    """Raise an error for a parameter that is no number from 0 to 1.
-
-    Examples
-    --------
-    >>> check_share("coverage", -2)
-    Traceback (most recent call last):
-        ...
-    ValueError: coverage must be a share from 0 to 1, got -2.
-    """
-    if not _is_number(value) or not 0 <= value <= 1:
-        raise ValueError(f"{name} must be a share from 0 to 1, got {short_repr(value)}.")
-
-
-def check_part(name: str, value: Any, other: str = "") -> None:
-    """Raise an error for a parameter that is no share above 0, nor what `other` says.
-
-    Examples
-    --------
-    >>> check_part("max_features", 0.0)
-    Traceback (most recent call last):
-        ...
-    ValueError: max_features must be a share above 0 up to 1, got 0.0.
-    """
-    if not _is_number(value) or not 0 < value <= 1:
-        raise ValueError(f"{name} must be a share above 0 up to 1{other}, got {short_repr(value)}.")
+def _require(valid: bool, message: str, value: Any) -> None:
+    if not valid:
+        raise ValueError(f"{message}, got {short_repr(value)}.")
 
 
 def random_numbers(random_state: Any) -> np.random.RandomState:
-    """Return the random number generator of a `random_state`.
-
-    Examples
-    --------
-    >>> random_numbers(-1)
-    Traceback (most recent call last):
-        ...
-    ValueError: random_state must be a whole number from 0 to 4294967295, ..., got -1.
-    """
+    """Return the random number generator of a `random_state`."""
     try:
         source: np.random.RandomState = check_random_state(random_state)
     except (ValueError, TypeError):
@@ -158,25 +117,13 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
 
 
 def random_seeds(random_state: Any, count: int) -> list[int]:
-    """Return seeds drawn by a `random_state`.
-
-    Examples
-    --------
-    >>> random_seeds(0, 2)
-    [209652396, 398764591]
-    """
+    """Return seeds drawn by a `random_state`."""
     seeds: list[int] = random_numbers(random_state).randint(2**31 - 1, size=int(count)).tolist()
     return seeds
 
 
 def directions(monotonic_cst: Any, attributes: Sequence[Attribute]) -> NDArray[np.int8]:
-    """For each attribute 1 if answers must not fall with it, -1 if they must not rise, otherwise 0.
-
-    Parameters
-    ----------
-    monotonic_cst : mapping of str to {1, -1} or None
-        What is declared.
-    attributes : sequence of Attribute
+    """Return for each feature 1 if predictions must not fall with it, -1 if not rise, otherwise 0.
 
     Examples
     --------
@@ -209,15 +156,7 @@ def directions(monotonic_cst: Any, attributes: Sequence[Attribute]) -> NDArray[n
 
 
 def monotone_claim(declared: NDArray[np.int8], attributes: Sequence[Attribute]) -> str:
-    """Return the claim that is proved about rules that obey the directions.
-
-    Examples
-    --------
-    >>> from frri.table import Attribute
-    >>> attributes = [Attribute("age"), Attribute("dose"), Attribute("price")]
-    >>> monotone_claim(np.array([1, 0, -1]), attributes)
-    'Proved: no answer falls as age rises or price falls, all else being equal.'
-    """
+    """Return the claim that is proved about rules that obey the directions, empty without any."""
     ways = [
         f"{attribute.name} {'rises' if direction > 0 else 'falls'}"
         for attribute, direction in zip(attributes, declared.tolist(), strict=True)
