@@ -38,8 +38,8 @@ class CheckedTable:
         return np.ones(len(self.values)) if self.weights is None else self.weights
 
     def _taken(self, rows: Positions, **more: Any) -> Any:
-        weights = None if self.weights is None else self.weights[rows]
-        return replace(self, values=self.values[rows], weights=weights, **more)  # type: ignore[type-var]
+        more["weights"] = None if self.weights is None else self.weights[rows]
+        return replace(self, values=self.values[rows], **more)  # type: ignore[type-var]
 
 
 @dataclass(frozen=True, eq=False)
