@@ -612,7 +612,7 @@ def test_save_is_all_or_nothing(tmp_path):
         ("[]", "not a saved ruleset"),
         ('{"format": "frri-ruleset", "version": 99}', "format version 99"),
         ('{"format": "frri-ruleset", "version": 1}', "lacks 'target'"),
-        ('{"format": "frri-ruleset", "version": 2}', "lacks 'target'"),
+        ('{"format": "frri-ruleset", "version": 2}', "lacks 'task'"),
     ],
 )
 def test_strange_files_get_one_sentence(content, message):

@@ -27,13 +27,7 @@ ROUNDING = 1e-9
 
 
 def half_widths(errors: Floats) -> dict[str, Any]:
-    """Return the half-widths of all levels that the number of held-out samples allows.
-
-    Examples
-    --------
-    >>> half_widths(np.array([-3.0, 1.0, -2.0, 4.0]))
-    {'rows': 4, 'half_widths': [[0.5, 3.0], [0.6, 3.0], [0.7, 4.0], [0.8, 4.0]]}
-    """
+    """Return the half-widths of all levels that the number of held-out samples allows."""
     ascending = np.sort(np.abs(errors))
     ranks = {level: ceil(level * (len(errors) + 1) - ROUNDING) for level in LEVELS}
     kept = [[level, float(ascending[k - 1])] for level, k in ranks.items() if 0 < k <= len(errors)]
@@ -41,21 +35,7 @@ def half_widths(errors: Floats) -> dict[str, Any]:
 
 
 def half_width(ruleset: "RuleSet", level: float) -> float:
-    """Return the half-width of the interval of a level.
-
-    Examples
-    --------
-    >>> from frri import RuleSet
-    >>> about = {"intervals": half_widths(np.arange(9.0))}
-    >>> rules = RuleSet((), (), semantics="weighted-mean", about=about)
-    >>> half_width(rules, 0.9)
-    8.0
-    >>> half_width(rules, 0.95)
-    Traceback (most recent call last):
-        ...
-    ValueError: An interval of level 0.95 needs more than the 9 rows that were held back;
-    0.5, 0.6, 0.7, 0.8 and 0.9 can be had.
-    """
+    """Return the half-width of the interval of a level."""
     if ruleset.task != "regression":
         raise ValueError(
             f"The rules for {ruleset.target!r} predict classes; intervals are of numbers, "

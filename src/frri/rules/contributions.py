@@ -88,22 +88,6 @@ def compute_mean_fractions(ruleset: "RuleSet", matrix: Floats) -> Floats:
     """Return samples x rules: the fraction of each rule in a weighted mean, with sum 1 in each row.
 
     Where no rule fires, all of it is the nearest rule's; where there is none, rows are 0.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-        Its semantics is "weighted-mean".
-    matrix : ndarray of shape (n_samples, n_features)
-        Encoded by `frri.table.to_matrix`.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
-    >>> rules = (Rule((NumericCondition("a", core_high=2, support_high=6),), 10.0, 1.0),
-    ...          Rule((NumericCondition("a", 0, 4),), 30.0, 0.5))
-    >>> ruleset = RuleSet(rules, (Attribute("a", 0, 9),), semantics="weighted-mean")
-    >>> compute_mean_fractions(ruleset, np.array([[4.0], [1.0], [9.0]])).round(2).tolist()
-    [[0.5, 0.5], [0.89, 0.11], [0.0, 1.0]]
     """
     decision = Decision(ruleset, matrix)
     weighted = decision.degrees * ruleset.arrays.weights

@@ -321,13 +321,7 @@ class _Measure:
 
 
 def _certainty(precision: float | None, chance: float) -> float:
-    """Return where a precision lies between chance and certainty, from 0 to 1.
-
-    Examples
-    --------
-    >>> _certainty(0.75, 0.5), _certainty(0.25, 0.5), _certainty(1.0, 1.0)
-    (0.5, 0.0, 1.0)
-    """
+    """Return where a precision lies between chance and certainty, from 0 to 1."""
     if precision is None or precision <= chance < 1.0:
         return 0.0
     return (precision - chance) / (1.0 - chance) if chance < 1.0 else 1.0
@@ -337,13 +331,6 @@ def hull(first: Rule, second: Rule, attributes: Sequence[Attribute]) -> tuple[Co
     """Return the narrowest conditions, one per feature, that hold wherever those of either rule do.
 
     Features that only one of the rules uses have none, nor have those where nothing is excluded.
-
-    Examples
-    --------
-    >>> low, high = NumericCondition("a", 0, 1, 2, 3), NumericCondition("a", 1, 2, 4, 6)
-    >>> only = NumericCondition("b", 5, 5)
-    >>> hull(Rule((low, only), 0), Rule((high,), 0), (Attribute("a"), Attribute("b")))
-    (NumericCondition(attribute='a', support_low=0, core_low=1, core_high=4, support_high=6),)
     """
     shared = set(first.attributes) & set(second.attributes)
     joined = []

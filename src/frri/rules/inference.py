@@ -299,15 +299,7 @@ _VOTES: Mapping[str, Callable[[RuleArrays, Floats], Floats]] = {
 
 
 def compute_scores(ruleset: "RuleSet", degrees: Floats, near: Floats | None = None) -> Floats:
-    """Return samples x classes from samples x rules; in regression one column.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    degrees : ndarray of shape (n_samples, n_rules)
-    near : ndarray of shape (n_samples, n_rules), optional
-        Weighted uncut values, where "at-least-class" falls back on the nearest rules.
-    """
+    """Return samples x classes from samples x rules; in regression one column."""
     arrays, name = ruleset.arrays, ruleset.semantics.name
     weighted = degrees * arrays.weights
     if name == "best-rule":
@@ -427,25 +419,6 @@ def shrink_to_priors(shares: Floats, decided: Positions, trust: float, sizes: Fl
 
     Classes that come out ahead of it are levelled with it: together they keep their sum, and each
     has the same.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_samples, n_classes)
-        Probabilities by the rules.
-    decided : ndarray of int, shape (n_samples,)
-        The predicted class.
-    trust : float
-        The fraction that comes from the rules.
-    sizes : ndarray of shape (n_classes,)
-        Sizes of the classes in training.
-
-    Examples
-    --------
-    >>> shares, decided = np.array([[0.0, 1.0, 0.0]]), np.array([1])
-    >>> shrink_to_priors(shares, decided, 0.5, np.array([1.0, 1.0, 2.0])).tolist()
-    [[0.125, 0.625, 0.25]]
-    >>> shrink_to_priors(shares, decided, 0.0, np.array([1.0, 1.0, 2.0])).tolist()
-    [[0.25, 0.375, 0.375]]
     """
     mixed: Floats = trust * shares + (1.0 - trust) * (sizes / sizes.sum())
     own = mixed[np.arange(len(mixed)), decided]

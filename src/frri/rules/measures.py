@@ -54,13 +54,7 @@ def balanced_accuracy(
 def recall_counts(
     truth: NDArray[Any], decided: NDArray[Any], weights: Floats | None = None
 ) -> dict[Any, tuple[float, float]]:
-    """Count, for every class that occurs, its correctly classified samples and all its samples.
-
-    Examples
-    --------
-    >>> recall_counts(np.array(["a", "a", "b"]), np.array(["a", "b", "b"]))
-    {'a': (1, 2), 'b': (1, 1)}
-    """
+    """Count, for every class that occurs, its correctly classified samples and all its samples."""
     present, codes = np.unique(truth, return_inverse=True)
     right = truth == decided
     members = np.bincount(codes, weights, len(present))
@@ -70,28 +64,14 @@ def recall_counts(
 
 
 def confusion(classes: Positions, decided: Positions) -> list[list[int]]:
-    """Return the confusion matrix as [true, predicted, samples] where that is not 0.
-
-    Examples
-    --------
-    >>> confusion(np.array([0, 0, 1, 1]), np.array([0, 1, 1, 1]))
-    [[0, 0, 1], [0, 1, 1], [1, 1, 2]]
-    """
+    """Return the confusion matrix as [true, predicted, samples] where that is not 0."""
     pairs, counts = np.unique(np.column_stack([classes, decided]), axis=0, return_counts=True)
     cells: list[list[int]] = np.column_stack([pairs, counts]).tolist()
     return cells
 
 
 def majority(classes: Positions, weights: Floats | None = None) -> tuple[int, float]:
-    """Return the majority class, by samples or by their weights, and the accuracy of that baseline.
-
-    Examples
-    --------
-    >>> majority(np.array([1, 0, 1, 1]))
-    (1, 0.75)
-    >>> majority(np.array([1, 0, 1, 1]), np.array([1.0, 9.0, 1.0, 1.0]))
-    (0, 0.75)
-    """
+    """Return the majority class, by samples or weights, and the accuracy of that baseline."""
     counts = np.bincount(classes, weights)
     return int(counts.argmax()), float(counts.max() / counts.sum())
 
@@ -100,11 +80,6 @@ def brier_score(classes: Positions, probabilities: Floats) -> float:
     """Return the mean squared error of probabilities: 0 is perfect.
 
     Squares are added over the classes; of two classes, whose squares are equal, one is counted.
-
-    Examples
-    --------
-    >>> brier_score(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]]))
-    0.125
     """
     happened = np.zeros_like(probabilities)
     happened[np.arange(len(classes)), classes] = 1.0
@@ -116,13 +91,8 @@ def brier_score(classes: Positions, probabilities: Floats) -> float:
 class ClassQuality:
     """One class on one table; None where there is nothing to divide by.
 
-    Parameters
-    ----------
-    rows, decided : int
-        Samples of the class, and samples predicted as it.
-    precision, recall, f1 : float or None
-    auc : float or None
-        Area under the ROC curve of its probability, against all other classes.
+    `decided` is the number of samples predicted as it, `auc` the area under the ROC curve of its
+    probability, against all other classes.
     """
 
     rows: int
@@ -136,20 +106,7 @@ class ClassQuality:
 def measure_classes(
     classes: Positions, decided: Positions, probabilities: Floats
 ) -> tuple[ClassQuality, ...]:
-    """Measure precision, recall, F1 and AUC of every class.
-
-    Parameters
-    ----------
-    classes, decided : ndarray of int
-        Positions of the true and of the predicted classes.
-    probabilities : ndarray of shape (n_samples, n_classes)
-
-    Examples
-    --------
-    >>> shares = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
-    >>> measure_classes(np.array([0, 0, 1]), np.array([0, 1, 1]), shares)[1]
-    ClassQuality(rows=1, decided=2, precision=0.5, recall=1.0, f1=0.666..., auc=1.0)
-    """
+    """Measure precision, recall, F1 and AUC of every class."""
     from sklearn.metrics import roc_auc_score  # noqa: PLC0415 - prediction needs numpy alone
 
     found = []
@@ -168,24 +125,9 @@ def measure_classes(
 
 @dataclass(frozen=True)
 class OrdinalQuality:
-    """Predictions of ordered classes beside a baseline, the median class.
+    """Predictions of ordered classes, by their positions, beside a baseline, the median class.
 
-    Attributes
-    ----------
-    mae, mae_interval : float, (low, high)
-        Mean absolute error in classes, and its bootstrap interval of 95 %.
-    median : int
-        Position of the median class.
-    median_mae : float
-        Mean absolute error of the median class.
-    kappa, kappa_interval : float, (low, high)
-        Cohen's kappa with quadratic weights: 1 is perfect, 0 is chance.
-
-    Examples
-    --------
-    >>> found = measure_ordinal(np.array([0, 1, 2, 2]), np.array([0, 1, 1, 2]), 3)
-    >>> found.mae, round(found.kappa, 3), found.median_mae
-    (0.25, 0.8, 0.75)
+    Intervals are bootstrap intervals of 95 %; kappa has quadratic weights.
     """
 
     mae: float
@@ -227,13 +169,7 @@ def measure_ordinal(
 def quadratic_kappa(
     classes: Positions, decided: Positions, n_classes: int, weights: Floats | None = None
 ) -> float:
-    """Return Cohen's kappa with quadratic weights; 0 where there is only one class.
-
-    Examples
-    --------
-    >>> quadratic_kappa(np.array([0, 1, 2]), np.array([0, 1, 2]), 3)
-    1.0
-    """
+    """Return Cohen's kappa with quadratic weights; 0 where there is only one class."""
     true = np.bincount(classes, weights, n_classes).astype(np.float64)
     predicted = np.bincount(decided, weights, n_classes).astype(np.float64)
     squares = (np.arange(n_classes)[:, None] - np.arange(n_classes)) ** 2.0
@@ -284,12 +220,6 @@ def measure_regression(
 
     Intervals are those of large samples: the standard error of a measure is that of the mean of
     what each sample contributes to it (the delta method).
-
-    Examples
-    --------
-    >>> found = measure_regression(np.array([1.0, 2.0, 3.0, 6.0]), np.array([1.0, 2.0, 4.0, 5.0]))
-    >>> found.r2, found.mae, found.mean, found.mean_mae
-    (0.857..., 0.5, 3.0, 1.5)
     """
     shares = np.full(len(truth), 1.0) if weights is None else np.asarray(weights, dtype=np.float64)
     shares = shares / shares.sum()
@@ -325,14 +255,7 @@ def measure_regression(
 
 
 def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Wilson's confidence interval for a proportion; 0 to 1 without trials.
-
-    Examples
-    --------
-    >>> low, high = wilson(9, 10)
-    >>> round(low, 3), round(high, 3)
-    (0.596, 0.982)
-    """
+    """Return Wilson's confidence interval for a proportion; 0 to 1 without trials."""
     if trials <= 0:
         return 0.0, 1.0
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
@@ -347,13 +270,7 @@ def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float,
 
 
 def coverage(covers: Flags) -> float:
-    """Return the fraction of samples that any rule covers, from a matrix of samples x rules.
-
-    Examples
-    --------
-    >>> coverage(np.array([[True, False], [False, False]]))
-    0.5
-    """
+    """Return the fraction of samples that any rule covers, from a matrix of samples x rules."""
     return float(covers.any(axis=1).mean())
 
 

@@ -26,15 +26,7 @@ SAID = f"from {-LARGEST_SAID:g} to {LARGEST_SAID:g}"
 
 
 def label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    r"""Return labels as an array that keeps their types.
-
-    Examples
-    --------
-    >>> label_array(["no", "yes"]).dtype, label_array([1, 2**63]).dtype, label_array([1, "a"]).dtype
-    (dtype('<U3'), dtype('uint64'), dtype('O'))
-    >>> label_array(["a\0", "a"]).tolist()
-    ['a\x00', 'a']
-    """
+    """Return labels as an array that keeps their types."""
     kinds = {type(label) for label in labels}
     if kinds == {int}:
         for dtype in (np.int64, np.uint64):
@@ -48,13 +40,7 @@ def label_array(labels: Sequence[Label]) -> NDArray[Any]:
 
 
 def as_labels(labels: Any) -> NDArray[Any]:
-    r"""Return labels in any form as an array; strings keep null characters at their end.
-
-    Examples
-    --------
-    >>> as_labels([1, 2, 2]), as_labels(["a\0", "a"]).tolist()
-    (array([1, 2, 2]), ['a\x00', 'a'])
-    """
+    """Return labels in any form as an array; strings keep null characters at their end."""
     array = np.asarray(labels)
     listed = array.dtype.kind == "U" and array.ndim == 1 and not isinstance(labels, np.ndarray)
     return label_array(list(labels)) if listed and _ends_in_null(labels) else array
@@ -187,18 +173,7 @@ class Rule:
 
 
 def attach_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
-    """Return a rule whose sentence shows values as these attributes do.
-
-    Examples
-    --------
-    >>> from frri.rules import NumericCondition
-    >>> rule = Rule((NumericCondition("size", 1, 1),), "warm")
-    >>> print(rule)
-    IF size >= 1 THEN warm   [confidence 1.00]
-    >>> size = Attribute("size", categories=("S", "M", "L"), kind="ordinal")
-    >>> print(attach_units(rule, {"size": size}))
-    IF size >= M THEN warm   [confidence 1.00]
-    """
+    """Return a rule whose sentence shows values as these attributes do."""
     units = {name: attributes[name] for name in rule.attributes if name in attributes}
     if rule.units == units:
         return rule
@@ -208,14 +183,7 @@ def attach_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:
 
 
 def plain_scalar(value: Any) -> Any:
-    """Return a scalar of numpy as one of Python, which can be saved; other values as they are.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plain_scalar(np.int64(1)), plain_scalar("yes")
-    (1, 'yes')
-    """
+    """Return a scalar of numpy as one of Python, which can be saved; other values as they are."""
     return value.item() if isinstance(value, np.generic) else value
 
 

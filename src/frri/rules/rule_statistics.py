@@ -48,23 +48,7 @@ def statistics_from_covers(
     n_classes: int,
     weights: Floats | None = None,
 ) -> tuple[RuleStatistics, ...]:
-    """Compute the statistics of rules from the samples that each covers.
-
-    Parameters
-    ----------
-    own : sequence of int
-        The class of each rule.
-    covers : sequence of array of bool, shape (n_samples,)
-    classes : array of int, shape (n_samples,)
-    n_classes : int
-    weights : array of float, shape (n_samples,), optional
-
-    Examples
-    --------
-    >>> covers = [np.array([True, True, False]), np.array([False, True, True])]
-    >>> statistics_from_covers([0, 1], covers, np.array([0, 1, 1]), 2)[1]
-    RuleStatistics(support=(0, 2), precision=1.0, lift=1.5, alone=1)
-    """
+    """Compute the statistics of rules from the samples that each covers."""
     flags = np.array(covers, dtype=np.bool_).reshape(-1, len(classes)).T
     amounts = np.ones(len(classes), np.int64) if weights is None else weights
     counts = _count_covered(flags, classes, n_classes, amounts)
@@ -86,16 +70,8 @@ def statistics_from_counts(
 ) -> tuple[RuleStatistics, ...]:
     """Compute the statistics of rules from numbers of covered samples, or their weights.
 
-    Parameters
-    ----------
-    own : array of int, shape (n_rules,), or of bool, shape (n_rules, n_classes)
-        The class of each rule, or those of which its consequent is true.
-    support : array of shape (n_rules, n_classes)
-        Covered samples of each class.
-    alone : array of shape (n_rules,)
-        Samples that no other rule covers.
-    class_sizes : array of shape (n_classes,)
-        Samples of each class in the whole table.
+    `own` holds the class of each rule, or flags of the classes of which its consequent is true;
+    `support` the covered samples of each class, `alone` those that no other rule covers.
     """
     holds = own if own.ndim == 2 else own[:, None] == np.arange(len(class_sizes))
     shares = holds @ class_sizes / (class_sizes.sum() or 1)
@@ -113,14 +89,7 @@ def statistics_from_counts(
 
 
 def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> Positions:
-    """Return labels as positions in the classes of a rule set.
-
-    Examples
-    --------
-    >>> from frri import RuleSet
-    >>> class_positions(RuleSet((), (), ("no", "yes")), ["yes", "no"], 2)
-    array([1, 0])
-    """
+    """Return labels as positions in the classes of a rule set."""
     values = as_labels(labels)
     if values.shape != (n_rows,):
         raise ValueError(f"Expected {n_rows} labels, one per row, got shape {values.shape}.")
@@ -235,31 +204,8 @@ def measure_by_size(
     """Measure accuracy, or mean absolute error, and coverage of smaller rule sets.
 
     A decision list is cut at its end; a rule without conditions at the very end stays. Of other
-    rule sets, the rule that covers most samples not covered yet is added next.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    matrix : ndarray of float64
-        Encoded values. The first `MOST_ROWS` samples are used, so they must be in no order.
-    truth : ndarray
-        Positions of the classes, or the target in regression.
-    covers : ndarray of bool
-        Samples x rules.
-
-    Returns
-    -------
-    list of dict
-        At most `CURVE_POINTS` sizes, from 0 to all rules.
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
-    >>> rules = RuleSet((Rule((NumericCondition.below("a", 3),), 0),), (Attribute("a"),), (0, 1),
-    ...                 fallback="priors", class_counts=(1, 2))
-    >>> rows = np.array([[1.0], [4.0]])
-    >>> measure_by_size(rules, rows, np.array([0, 1]), rules.covers(rows))[1]
-    {'n_rules': 1, 'accuracy': 1.0, 'coverage': 0.5}
+    rule sets, the rule that covers most samples not covered yet is added next. The first samples
+    are used, so they must be in no order; `truth` holds the positions of classes, or numbers.
     """
     rows, truth = EncodedTable(matrix[:MOST_ROWS], ruleset.attributes), truth[:MOST_ROWS]
     order, always = order_by_coverage(ruleset, covers)
@@ -406,13 +352,7 @@ def is_training_table(
 
 
 def fisher_less(hits: int, trials: int, other_hits: int, other_trials: int) -> float:
-    """Return the p-value of Fisher's exact test that a hit is less likely than in another sample.
-
-    Examples
-    --------
-    >>> round(fisher_less(1, 10, 9, 10), 6)
-    0.000547
-    """
+    """Return the p-value of Fisher's exact test that hits are fewer than in another sample."""
     from scipy.stats import hypergeom  # noqa: PLC0415 - prediction needs numpy alone
 
     total = trials + other_trials

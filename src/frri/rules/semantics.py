@@ -193,26 +193,9 @@ class Semantics:
 
 @dataclass(frozen=True)
 class Support:
-    """The semantics that an engine can express, and a remedy for the others.
+    """The names of the semantics that an engine can express, and a remedy for the others.
 
-    Parameters
-    ----------
-    engine : str
-        Its name at the beginning of a sentence.
-    remedy : str
-        What to do instead, as the end of a sentence.
-    names : frozenset of str
-        Names of the semantics that it can express; by default all.
-
-    Examples
-    --------
-    >>> export = Support("The export", "save it as JSON instead", names=frozenset({"best-rule"}))
-    >>> export.accepts(Semantics("best-rule", t_norm="product"))
-    True
-    >>> export.require(Semantics("weighted-mean"))
-    Traceback (most recent call last):
-    ValueError: The export cannot express the semantics 'weighted-mean' yet; save it as JSON
-    instead.
+    In a message, `engine` begins the sentence and `remedy` ends it.
     """
 
     engine: str

@@ -25,15 +25,7 @@ def ruleset_lines(ruleset: "RuleSet") -> list[str]:
 
 
 def base_text(ruleset: "RuleSet") -> str:
-    """Return the base as a phrase; nothing where rules do not add to a base.
-
-    Examples
-    --------
-    >>> from frri import RuleSet
-    >>> votes = {"semantics": "softmax-votes", "base": (0.5, 0)}
-    >>> base_text(RuleSet((), (), ("low", "high"), "risk", **votes))
-    'BASE risk low +0.50, high +0.00'
-    """
+    """Return the base as a phrase; nothing where rules do not add to a base."""
     if not ruleset.semantics.meaning.adds:
         return ""
     if ruleset.task == "regression":
@@ -68,20 +60,7 @@ def rule_text(
 
 
 def conclusion_text(ruleset: "RuleSet | None", rule: "Rule") -> str:
-    """Return the consequent of a rule as a phrase.
-
-    Examples
-    --------
-    >>> from frri import Rule, RuleSet
-    >>> bound = Rule((), "medium", relation="at least")
-    >>> rules = RuleSet((bound,), (), ("low", "medium", "high"), "risk", semantics="at-least-class")
-    >>> conclusion_text(rules, bound)
-    'risk at least medium'
-    >>> vote = Rule((), "high", 1.5)
-    >>> rules = RuleSet((vote,), (), ("low", "high"), "risk", semantics="softmax-votes")
-    >>> conclusion_text(rules, vote)
-    'risk high +1.50'
-    """
+    """Return the consequent of a rule as a phrase."""
     said = _consequent(ruleset, rule)
     return said.removeprefix("= ") if ruleset is None else f"{ruleset.target} {said}"
 
@@ -216,14 +195,7 @@ def share(value: float) -> str:
 
 
 def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
-    """Return the columns of a table of rules: conditions, consequent, weight, statistics if known.
-
-    Examples
-    --------
-    >>> from frri import RuleSet
-    >>> list(rule_columns(RuleSet((), (), (0, 1), semantics="softmax-votes")))
-    ['if', 'then', 'vote', 'conditions']
-    """
+    """Return the columns of a table of rules; statistics if any rule has some."""
     meaning = ruleset.semantics.meaning
 
     def consequent(rule: "Rule") -> "Label":
@@ -250,13 +222,7 @@ def _statistic(name: str) -> "Callable[[Rule], Any]":
 
 
 def cell_text(title: str, value: Any) -> str:
-    """Return a cell of such a table as a string.
-
-    Examples
-    --------
-    >>> cell_text("covers", 51.0), cell_text("precision", 0.5), cell_text("then", -1234.5678)
-    ('51', '0.50', '-1234.57')
-    """
+    """Return a cell of such a table as a string."""
     if value is None:
         return ""
     return _CELLS.get(title, share)(value) if isinstance(value, float) else str(value)
