@@ -59,21 +59,16 @@ class NumericCondition(Condition):
     support_high: float = inf
 
     def __post_init__(self) -> None:
-        low, core_low = self.support_low, self.core_low
-        core_high, high = self.core_high, self.support_high
+        low, core_low, core_high, high = self.trapezoid
+        where = f"the condition on {self.attribute!r}"
         if not low <= core_low <= core_high <= high:  # nor NaN
-            raise ValueError(
-                f"The bounds of the condition on {self.attribute!r} must ascend "
-                "(support_low <= core_low <= core_high <= support_high), "
-                f"got {self.trapezoid}."
-            )
+            order = "(support_low <= core_low <= core_high <= support_high)"
+            raise ValueError(f"The bounds of {where} must ascend {order}, got {self.trapezoid}.")
         if core_low == inf or core_high == -inf:
-            raise ValueError(f"The condition on {self.attribute!r} holds for no finite value.")
+            raise ValueError(f"T{where[1:]} holds for no finite value.")
         if low == -inf != core_low or high == inf != core_high:
-            raise ValueError(
-                f"The condition on {self.attribute!r} cannot fade towards infinity: "
-                "give the side a finite support or open its core as well."
-            )
+            remedy = "give the side a finite support or open its core as well"
+            raise ValueError(f"T{where[1:]} cannot fade towards infinity: {remedy}.")
 
     @classmethod
     def below(cls, attribute: str, bound: float) -> "NumericCondition":

@@ -8,8 +8,7 @@ the k-th smallest error with k = ceil(p (m + 1)).
 Half-widths are stored in `RuleSet.about` under "intervals", which an edit of the rules removes.
 """
 
-from collections.abc import Mapping
-from math import ceil, isfinite
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,25 +47,17 @@ def half_width(ruleset: "RuleSet", level: float) -> float:
             "calibration_fraction=0.2, which holds a fifth of the rows back to measure errors on "
             "(frri fit --learner NAME --set calibration_fraction=0.2)."
         )
-    known = _pairs(kept)
+    try:
+        known = {float(one): float(width) for one, width in kept["half_widths"]}
+    except (KeyError, TypeError, ValueError):  # a file may contain anything
+        known = {}
+    if not known or not all(0.0 <= width < inf for width in known.values()):
+        raise ValueError("The intervals in the model's description cannot be used; learn it again.")
     if level not in LEVELS:
         raise ValueError(f"level must be one of {', '.join(map(str, LEVELS))}, got {level!r}.")
     if level not in known:
-        shown = " and ".join(filter(None, [", ".join(map(str, [*known][:-1])), str([*known][-1])]))
         raise ValueError(
-            f"An interval of level {level:g} needs more than the {kept['rows']} rows that were "
-            f"held back; {shown} can be had."
+            f"An interval of level {level:g} needs more than the {kept.get('rows')} rows that were "
+            f"held back; {' and '.join(map(str, known))} can be had."
         )
     return known[level]
-
-
-def _pairs(kept: Any) -> dict[float, float]:
-    """Return the half-width of each level; a file may contain anything."""
-    pairs = kept.get("half_widths") if isinstance(kept, Mapping) else None
-    try:
-        known = {float(level): float(width) for level, width in pairs or ()}
-    except (TypeError, ValueError):
-        known = {}
-    if not known or not all(width >= 0 and isfinite(width) for width in known.values()):
-        raise ValueError("The intervals in the model's description cannot be used; learn it again.")
-    return known

@@ -203,7 +203,6 @@ def permutation_importance(
             shuffled = matrix.copy()
             shuffled[:, j] = generator.permutation(matrix[:, j])
             drops[repeat] = whole - measure(shuffled)
-        result.append(
-            AttributeImportance(attribute.name, users, float(drops.mean()), float(drops.std()))
-        )
+        loss = float(drops.mean()), float(drops.std())
+        result.append(AttributeImportance(attribute.name, users, *loss))
     return tuple(sorted(result, key=lambda one: -one.drop))

@@ -148,10 +148,8 @@ class Hierarchy:
             raise ValueError("Give either max_rules or min_precision to cut a hierarchy.")
         fewest, most = self.sizes
         if max_rules is not None and max_rules < fewest:
-            raise ValueError(
-                f"max_rules must be {fewest} or more, got {max_rules}: the most general rules of "
-                "this hierarchy have nothing in common."
-            )
+            reason = "the most general rules of this hierarchy have nothing in common"
+            raise ValueError(f"max_rules must be {fewest} or more, got {max_rules}: {reason}.")
 
         def goes(node: RuleNode) -> bool:
             if max_rules is not None:

@@ -178,10 +178,9 @@ class Decision:
 
     def _check_classes(self) -> None:
         if self.ruleset.task == "regression":
-            raise ValueError(
-                f"The rules for {self.ruleset.target!r} predict numbers and know no classes; "
-                "use predict."
-            )
+            target = self.ruleset.target
+            problem = "predict numbers and know no classes; use predict"
+            raise ValueError(f"The rules for {target!r} {problem}.")
 
     @cached_property
     def _filled(self) -> Floats:

@@ -8,7 +8,6 @@ violated: whatever a file contains, reading it ends soon, in a rule set or in a 
 """
 
 import json
-import os
 import re
 import reprlib
 from collections import Counter
@@ -19,7 +18,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from frri._util import depth_and_size, read_text, write_atomically
+from frri._util import depth_and_size, read_text
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.rule import Rule, RuleStatistics, plain_scalar
 from frri.rules.semantics import SHORTHANDS, Semantics
@@ -149,17 +148,6 @@ def _thaw(value: Any) -> Any:
 # ---------------------------------------------------------------- files
 
 
-def save(ruleset: "RuleSet", path: str | os.PathLike[str]) -> None:
-    """Write a rule set to a temporary file and rename it: an earlier file survives failures."""
-    write_atomically(path, to_json(ruleset) + "\n")
-
-
-def load(path: str | os.PathLike[str]) -> "RuleSet":
-    """Read a file written by `save`."""
-    with Path(path).open("rb") as file:
-        return read(file, str(path))
-
-
 def read(file: IO[bytes], name: str) -> "RuleSet":
     """Read a rule set from an open file or stream; error messages begin with its name."""
     content = read_text(file, name, LARGEST_FILE)
@@ -167,11 +155,6 @@ def read(file: IO[bytes], name: str) -> "RuleSet":
         return from_json(content)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-
-
-def to_json(ruleset: "RuleSet") -> str:
-    """Return a rule set as a JSON string."""
-    return json.dumps(to_dict(ruleset), indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def from_json(content: str) -> "RuleSet":
@@ -385,10 +368,8 @@ def _from_version_1(content: Mapping[str, Any]) -> dict[str, Any]:
     for what in ("combination", "missing"):
         allowed = _schema(1)["properties"][what]["enum"]
         if content[what] not in allowed:
-            raise ValueError(
-                f"{what} must be one of {', '.join(allowed)} in version 1 of the format, "
-                f"got {reprlib.repr(content[what])}."
-            )
+            known = ", ".join(allowed)
+            raise ValueError(f"{what} must be one of {known} in version 1, got {content[what]!r}.")
     settings = {key: content[key] for key in ("t_norm", "fallback", "clip", "missing")}
     semantics = {"name": SHORTHANDS[content["combination"]], **settings}
     return {**content, "task": "classification", "semantics": semantics}
@@ -399,10 +380,8 @@ def _read_ruleset(content: Mapping[str, Any]) -> "RuleSet":
 
     task, semantics = content["task"], Semantics(**content["semantics"])
     if task != semantics.meaning.task:
-        raise ValueError(
-            f"The saved ruleset has the task {task!r}, but {semantics.name!r} is for "
-            f"{semantics.meaning.task}."
-        )
+        problem = f"{semantics.name!r} is for {semantics.meaning.task}"
+        raise ValueError(f"The saved ruleset has the task {task!r}, but {problem}.")
     ruleset = RuleSet(
         tuple(map(_read_rule, content["rules"])),
         tuple(map(_read_attribute, content["attributes"])),

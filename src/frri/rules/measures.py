@@ -318,13 +318,11 @@ def compare(before: "RuleSet", after: "RuleSet", X: Any, y: Any) -> EditEffect:
     coverage 0.500 -> 1.000
     2 predictions changed: 2 corrected, 0 broken
     """
-    labels = as_labels(y)
     tables = EncodedTable.of(X, before.attributes), EncodedTable.of(X, after.attributes)
     old, new = before.predict(tables[0]), after.predict(tables[1])
-    if labels.shape != old.shape or not len(labels):
-        raise ValueError(
-            f"Expected {len(old)} labels, one per row and at least one, got {len(labels)}."
-        )
+    labels = as_labels(y, len(old))
+    if not len(labels):
+        raise ValueError("Expected labels, one per row and at least one, got none.")
     right = old == labels, new == labels
     return EditEffect(
         accuracy=(accuracy(labels, old), accuracy(labels, new)),

@@ -39,9 +39,11 @@ def label_array(labels: Sequence[Label]) -> NDArray[Any]:
     return array
 
 
-def as_labels(labels: Any) -> NDArray[Any]:
+def as_labels(labels: Any, n_samples: int | None = None) -> NDArray[Any]:
     """Return labels in any form as an array; strings keep null characters at their end."""
     array = np.asarray(labels)
+    if n_samples is not None and array.shape != (n_samples,):
+        raise ValueError(f"Expected {n_samples} labels, one per row, got the shape {array.shape}.")
     listed = array.dtype.kind == "U" and array.ndim == 1 and not isinstance(labels, np.ndarray)
     return label_array(list(labels)) if listed and _ends_in_null(labels) else array
 

@@ -90,12 +90,9 @@ def statistics_from_counts(
 
 def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> Positions:
     """Return labels as positions in the classes of a rule set."""
-    values = as_labels(labels)
-    if values.shape != (n_rows,):
-        raise ValueError(f"Expected {n_rows} labels, one per row, got shape {values.shape}.")
     position = {label: c for c, label in enumerate(ruleset.classes)}
     try:
-        return np.array([position[label] for label in values.tolist()], dtype=np.intp)
+        return np.array([position[y] for y in as_labels(labels, n_rows).tolist()], dtype=np.intp)
     except KeyError as error:
         known = ", ".join(map(repr, ruleset.classes))
         raise ValueError(f"Label {error.args[0]!r} is none of the classes {known}.") from None
@@ -156,9 +153,7 @@ def quality(
     result = []
     for r, (holds, found) in enumerate(zip(ruleset.arrays.holds_for, known, strict=True)):
         if found is None:
-            raise ValueError(
-                f"Rule {r} has no statistics from training; give a table and its labels."
-            )
+            raise ValueError(f"Rule {r} has no statistics from training; give a labelled table.")
         correct, n = sum(compress(found.support, holds)), found.covered
         low, high = wilson(correct, n, confidence) if n else (None, None)
         counts = n, correct, found.alone, n / total if total else 0.0

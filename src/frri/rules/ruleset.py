@@ -1,17 +1,19 @@
 """The rule set: rules, their semantics, and the features they use; a predictor that can be read."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from math import inf
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Flags, Floats, Positions
+from frri._util import Flags, Floats, Positions, write_atomically
 from frri.rules import json_format, text
 from frri.rules.condition import Condition
 from frri.rules.conformal import half_width
@@ -267,11 +269,8 @@ class RuleSet:
         >>> RuleSet((low,), (Attribute("a"),), (0, 1)).score([[1], [2], [2], [2]], [0, 0, 0, 1])
         0.75
         """
-        answers, truth = self.predict(X), as_labels(y)
-        if truth.shape != answers.shape:
-            raise ValueError(
-                f"Expected {len(answers)} labels, one per row, got the shape {truth.shape}."
-            )
+        answers = self.predict(X)
+        truth = as_labels(y, len(answers))
         if self.task == "regression":
             numbers = check_quantities(truth, self.target)
             return measure_regression(numbers, answers, sample_weight).r2
@@ -344,12 +343,9 @@ class RuleSet:
     ) -> "RuleSet":
         """Change the conditions, consequent or weight of a rule; its origin becomes "edited"."""
         old = self._rule(index)
-        new = replace(
-            old,
-            conditions=old.conditions if conditions is None else tuple(conditions),
-            consequent=old.consequent if consequent is None else consequent,
-            weight=old.weight if weight is None else float(weight),
-        )
+        given: dict[str, Any] = {"conditions": conditions, "consequent": consequent}
+        given["weight"] = None if weight is None else float(weight)
+        new = replace(old, **{name: value for name, value in given.items() if value is not None})
         if new == old:
             return self
         if (new.conditions, new.consequent) != (old.conditions, old.consequent):
@@ -373,14 +369,11 @@ class RuleSet:
         return self.with_changed_rule(index, conditions=conditions[:at] + conditions[at + 1 :])
 
     def _edited(self, rules: tuple[Rule, ...]) -> "RuleSet":
-        about = About(self.about).edited()
-        return replace(self, rules=rules, about=about)
+        return replace(self, rules=rules, about=About(self.about).edited())
 
     def _rule(self, index: int) -> Rule:
-        if not 0 <= index < len(self.rules):
-            raise IndexError(
-                f"There is no rule {index}; the ruleset has {len(self.rules)}, from 0."
-            )
+        if not 0 <= index < len(self):
+            raise IndexError(f"There is no rule {index}; the ruleset has {len(self)}, from 0.")
         return self.rules[index]
 
     def _check_condition(self, index: int, position: int) -> int:
@@ -424,7 +417,7 @@ class RuleSet:
 
     def to_json(self) -> str:
         """Return a versioned JSON string, all numbers in full precision."""
-        return json_format.to_json(self)
+        return json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
 
     @staticmethod
     def from_json(content: str) -> "RuleSet":
@@ -433,12 +426,13 @@ class RuleSet:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the JSON string to a file, whole or not at all."""
-        json_format.save(self, path)
+        write_atomically(path, self.to_json() + "\n")
 
     @staticmethod
     def load(path: str | PathLike[str]) -> "RuleSet":
         """Read a file written by `save`."""
-        return json_format.load(path)
+        with Path(path).open("rb") as file:
+            return json_format.read(file, str(path))
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
@@ -459,7 +453,7 @@ def _semantics(
             raise ValueError(f"combination must be one of {known}, got {combination!r}.")
         changes["name"] = SHORTHANDS[combination]
     if isinstance(given, Semantics):
-        return replace(given, **changes) if changes else given
+        return replace(given, **changes)
     return Semantics(**{"name": given} | changes)
 
 
