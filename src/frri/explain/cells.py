@@ -29,16 +29,6 @@ class Lines(NamedTuple):
         return float((self.slopes @ place + self.offsets).min())
 
 
-def is_cell(bounds: DecisionBounds, box: Box, covered: bool) -> bool:
-    """Return whether the best rule by the minimum decides in the whole box, along numbers."""
-    axes = bounds.space.axes
-    return (
-        covered
-        and bounds.ruleset.semantics.is_max_min
-        and all(not axes[j].whole or box.low[j] == box.high[j] for j in box.names)
-    )
-
-
 class Cell:
     """The rules that can be decisive in a box without bends, as lines.
 

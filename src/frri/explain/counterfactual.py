@@ -20,7 +20,7 @@ import numpy as np
 
 from frri._util import Flags, Floats
 from frri.explain.bounds import Box, DecisionBounds, Goal, Space, Survey, is_changed
-from frri.explain.cells import Cell, is_cell
+from frri.explain.cells import Cell
 from frri.rules.matching import RuleArrays
 from frri.rules.ruleset import RuleSet
 from frri.table import Attribute
@@ -240,7 +240,9 @@ class _BoxSearch:
 
     def _solve(self, box: Box, survey: Survey, active: Flags) -> bool:
         """Return whether linear programs find the cheapest point of the box, or exclude any."""
-        if not is_cell(self.bounds, box, bool(survey.covered[0])):
+        if not survey.covered[0] or not self.bounds.ruleset.semantics.is_max_min:
+            return False
+        if any(self.space.axes[j].whole and box.low[j] < box.high[j] for j in box.names):
             return False
         cell = Cell(self.bounds, box, survey, active)
         cost, places, programs = cell.solve(self.best - TOLERANCE, PROGRAMS)

@@ -21,17 +21,7 @@ __all__ = [
 ]
 
 
-def to_json(ruleset: RuleSet) -> str:
-    r"""Return the saved form, as `RuleSet.to_json` does.
-
-    Examples
-    --------
-    >>> from frri import Attribute
-    >>> to_json(RuleSet((), (Attribute("age"),), ("no", "yes")))[:27]
-    '{\n "format": "frri-ruleset"'
-    """
-    return ruleset.to_json()
-
+to_json = RuleSet.to_json
 
 FORMATS: Mapping[str, Callable[[RuleSet], str]] = MappingProxyType(
     {

@@ -1,7 +1,7 @@
 """SQL dialects: quoting, exact numbers, least and greatest, dates and strings of columns."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from math import inf, isfinite
 from typing import Any
@@ -84,7 +84,7 @@ class Dialect(ABC):
             return self.as_days(column)
         categories = attribute.categories or ()
         texts = category_texts(categories)
-        value = self.as_text(column, texts)
+        value = self.as_text(column)
         lower = folding(categories) is str.lower
         codes = {c: self.text(c) for c in categories}
         if attribute.kind == "ordinal":
@@ -117,9 +117,8 @@ class Dialect(ABC):
     def as_days(self, column: str) -> str:
         """Return a column of dates as days since 1970."""
 
-    def as_text(self, column: str, texts: Collection[str]) -> str:
+    def as_text(self, column: str) -> str:
         """Return a column as string, to be looked up among the strings of categories."""
-        del texts
         return f"CAST({column} AS {self.text_type})"
 
     def _nested(self, function: str, values: list[str]) -> str:
@@ -180,20 +179,17 @@ class DuckDB(Ansi):
         """Divide the microseconds since 1970."""
         return f"epoch_us(TRY_CAST({column} AS TIMESTAMP)) / 86400e6"
 
-    def as_text(self, column: str, texts: Collection[str]) -> str:
+    def as_text(self, column: str) -> str:
         """Read NaN in columns of floats as missing, and booleans as Python writes them.
 
         A boolean that DuckDB inferred from a file is cast to the string in the file.
         """
-        value = f"CAST({column} AS VARCHAR)"
-        kind = f"typeof({column})"
-        branches = f"WHEN {kind} IN ('DOUBLE', 'FLOAT') AND {value} = 'nan' THEN NULL"
-        if {"true", "false"} & {text.lower() for text in texts}:
-            spelled = (
-                f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' ELSE {value} END"
-            )
-            branches += f" WHEN {kind} = 'BOOLEAN' THEN {spelled}"
-        return f"CASE {branches} ELSE {value} END"
+        value, kind = f"CAST({column} AS VARCHAR)", f"typeof({column})"
+        spelled = f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' ELSE {value} END"
+        return (
+            f"CASE WHEN {kind} IN ('DOUBLE', 'FLOAT') AND {value} = 'nan' THEN NULL "
+            f"WHEN {kind} = 'BOOLEAN' THEN {spelled} ELSE {value} END"
+        )
 
 
 class SQLite(Dialect):
@@ -246,9 +242,8 @@ class SQLite(Dialect):
         fraction = f"CASE WHEN substr({column}, 20, 1) = '.' THEN {fraction} ELSE 0 END"
         return f"({seconds} * 1000000 + {fraction}) / 86400000000.0"
 
-    def as_text(self, column: str, texts: Collection[str]) -> str:
+    def as_text(self, column: str) -> str:
         """Remove the collation of the column, in which different strings may be equal."""
-        del texts
         return f"(CAST({column} AS TEXT) || '')"
 
 
