@@ -269,7 +269,7 @@ def test_voting_rulesets_are_those_of_the_naive_induction(table, refine):
     assert listed(fast, found) == rules
     np.testing.assert_allclose(found.weights, fitted["weights"], rtol=1e-6, atol=1e-7)
     np.testing.assert_allclose(found.base, fitted["base"], rtol=1e-5, atol=1e-5)
-    assert found.value == pytest.approx(fitted["value"], rel=1e-9)
+    assert found.penalized_loss == pytest.approx(fitted["value"], rel=1e-9)
 
 
 @settings(max_examples=20, deadline=None)
@@ -292,7 +292,7 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, refine, directed)
     assert listed(fast, found) == rules
     np.testing.assert_allclose(found.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.base, fitted["base"], rtol=1e-6, atol=1e-9)
-    assert found.value == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
+    assert found.penalized_loss == pytest.approx(fitted["value"], rel=1e-9, abs=1e-12)
 
 
 # ---------------------------------------------------------------- the classifier

@@ -16,7 +16,6 @@ from frri._compile import compiled, pays
 from frri._reproducible import exp, log, product, total
 from frri._util import map_threads
 from frri.learners.additive import columns as bin_kernels
-from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,19 +41,10 @@ KEPT_GRADIENTS = 8
 
 
 class AdditiveModel(NamedTuple):
-    """Rules and their weights.
+    """Rules with their weights, and the scores without any rule.
 
-    Attributes
-    ----------
-    voices : tuple of int
-        Score to which each rule adds: a class; in regression 0, or 1 and -1 for a rule that may
-        only add or only subtract.
-    rules : tuple of tuple of SoftTest
-        Conditions of each rule.
-    weights : tuple of float
-        In regression without the sign of the voice.
-    base : tuple of float
-        Scores without any rule.
+    The voice of a rule is the score to which it adds: a class; in regression 0, or 1 and -1 for a
+    rule that may only add or only subtract, whose weights have no sign.
     """
 
     voices: tuple[int, ...]
@@ -65,17 +55,7 @@ class AdditiveModel(NamedTuple):
 
 @dataclass(eq=False)
 class Block:
-    """Some samples of a training table; a subclass has a loss.
-
-    Parameters
-    ----------
-    columns : SoftColumns
-        Columns of these samples.
-    weights : ndarray of float, shape (n_samples,)
-        Sample weights, which count in the membership of a rule.
-    compile : bool
-        Whether to use the compiled kernel.
-    """
+    """Some samples of a training table, with sample weights; a subclass has a loss."""
 
     columns: SoftColumns
     weights: Floats
@@ -85,20 +65,10 @@ class Block:
     _last: dict[str, tuple[Any, Any]] = field(default_factory=dict, init=False)
 
     def scan(self, model: AdditiveModel, asked: tuple[tuple[int, Tests], ...]) -> Floats:
-        """Return the sums that decide about every further condition of some rules.
+        """Return the sums that decide about every further condition of some voices and rules.
 
-        Parameters
-        ----------
-        model : AdditiveModel
-            The rules so far.
-        asked : tuple of (int, tuple of SoftTest)
-            Voice and conditions of each rule.
-
-        Returns
-        -------
-        ndarray of float
-            G, H and M of the rules; then the sums of the bins of ordered columns; then G, H and M
-            of the categories of every nominal column.
+        These are G, H and M of the rules, then the sums of the bins of ordered columns, then G, H
+        and M of the categories of every nominal column.
         """
         columns = self.columns
         terms = np.empty((3, len(asked), columns.n_samples))
@@ -185,29 +155,10 @@ class Block:
 
 @dataclass(eq=False)
 class VotingBlock(Block):
-    """Samples with classes, for which rules vote: logarithmic loss of a softmax of scores.
-
-    Parameters
-    ----------
-    classes : ndarray of int, shape (n_samples,)
-    loss_weights : ndarray of float, shape (n_samples,)
-        Weights of the samples in the loss.
-    """
+    """Samples with classes, for which rules vote: logarithmic loss of a softmax of scores."""
 
     classes: Positions = field(kw_only=True)
     loss_weights: Floats = field(kw_only=True)
-
-    def counted(self, model: AdditiveModel) -> Floats:
-        """Return the weight of the samples of each class that rules cover, then of those alone.
-
-        The second part counts the samples that no other rule covers.
-        """
-        votes = np.array(model.weights)[:, None]
-        covers = self._stack(model)[: len(votes)] * votes > COVERS
-        alone = covers & (covers.sum(axis=0) == 1)
-        n_classes = len(model.base)
-        support = [np.bincount(self.classes, self.weights * c, n_classes) for c in covers]
-        return np.concatenate([*support, [total(self.weights * c) for c in alone]])
 
     def _new_evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
         n_classes, samples = len(model.base), np.arange(len(self.classes))
@@ -242,12 +193,7 @@ def vote_curvature(
 ) -> Floats:
     """Return the second derivatives of the logarithmic loss by the weights of rules.
 
-    Parameters
-    ----------
-    degrees : ndarray of float, shape (n_rules, n_samples)
-    voices : ndarray of int, shape (n_rules,)
-    weights : ndarray of float, shape (n_samples,)
-    probabilities : ndarray of float, shape (n_classes, n_samples)
+    Degrees are by rule and sample, probabilities by class and sample.
     """
     right = np.concatenate((degrees, degrees * probabilities[voices]))
     both = product(degrees * (weights * probabilities)[voices], right.T)
@@ -257,12 +203,7 @@ def vote_curvature(
 
 @dataclass(eq=False)
 class SummingBlock(Block):
-    """Samples with numbers, to which rules contribute: half the squared error.
-
-    Parameters
-    ----------
-    target : ndarray of float, shape (n_samples,)
-    """
+    """Samples with numbers, to which rules contribute: half the squared error."""
 
     target: Floats = field(kw_only=True)
 
@@ -289,14 +230,7 @@ class SummingBlock(Block):
 
 
 class SampleBlocks:
-    """All samples of a table in blocks, asked in threads.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-        In the order of the samples.
-    n_jobs : int, optional
-    """
+    """All samples of a table in blocks, in their order, asked in threads."""
 
     def __init__(self, blocks: Sequence[Block], n_jobs: int | None = None) -> None:
         self.blocks, self.n_jobs = blocks, n_jobs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,13 +16,11 @@ from frri.learners.size_cv import class_path
 from frri.learners.training_table import check_class_weight, class_factors
 from frri.learners.validation import check_count, check_share, directions
 from frri.rules import Rule, RuleSet
-from frri.rules.rule_statistics import statistics_from_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from frri._util import Flags, Floats, Positions
-    from frri.learners.additive.search import FittedRules
     from frri.learners.calibration import HeldOut
     from frri.learners.training_table import TrainingTable
     from frri.table import Attribute, EncodedTable
@@ -178,7 +177,9 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
     def _learn(self, table: TrainingTable) -> None:
         self.path_ = class_path(self, table) if self.max_rules == "1se" else None
         with self._step("rules one after another"):
-            (self.ruleset_,) = self._rulesets(table)
+            (ruleset,) = self._rulesets(table)
+        weighted = replace(table, weights=table.all_weights)
+        self.ruleset_ = self._with_statistics(ruleset, weighted)
 
     def _rulesets(
         self, table: TrainingTable, sizes: Sequence[int] | None = None
@@ -214,7 +215,15 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
             allowed=self._allowed(table),
         )
         for model in induction.path(sizes or [self._most_rules(usual)]):
-            yield tuple(_rules(table, columns, blocks, model, counts)), model.base
+            rules = (
+                Rule(
+                    conditions=columns.conditions(found.tests, table.attributes),
+                    consequent=table.labels[found.voice],
+                    weight=float(vote),
+                )
+                for found, vote in zip(model.rules, model.weights, strict=True)
+            )
+            yield tuple(rules), model.base
 
     def _blocks(self, columns: SoftColumns, **arrays: Any) -> SampleBlocks:
         """Split the table into blocks."""
@@ -288,22 +297,8 @@ def held_out_scores(
 
     Without a sample the votes would differ by about H^-1 g, where g is the gradient of its loss and
     H the second derivatives of the loss of all samples. The search for conditions has fitted the
-    sample, too, so that this counts `PARAMETERS` times.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-        Rules that vote.
-    table : EncodedTable
-    classes : ndarray of int, shape (n_samples,)
-    weights : ndarray of float, shape (n_samples,)
-        Weights in the loss of all samples.
-    units : ndarray of float, shape (n_samples,)
-        Weights of the samples themselves.
-
-    Returns
-    -------
-    ndarray of float, shape (n_classes, n_samples)
+    sample, too, so that this counts `PARAMETERS` times. `weights` are those in the loss of all
+    samples, `units` those of the samples themselves.
     """
     n_classes, n_samples = len(ruleset.classes), len(classes)
     degrees = np.concatenate((ruleset.degrees(table).T, np.ones((n_classes, n_samples))))
@@ -326,25 +321,3 @@ def softmax(scores: Floats) -> Floats:
     """Return the probabilities of scores of shape (n_classes, n_samples)."""
     powers = exp(scores - scores.max(axis=0))
     return np.asarray(powers / powers.sum(axis=0))
-
-
-def _rules(
-    table: TrainingTable,
-    columns: SoftColumns,
-    blocks: SampleBlocks,
-    model: FittedRules,
-    sizes: Floats,
-) -> Iterator[Rule]:
-    """Yield the rules in the user's units, with statistics of their coverage."""
-    counts = blocks.added("counted", model.model)
-    support, alone = np.split(counts, [len(model.rules) * len(sizes)])
-    voices = np.array(model.model.voices, dtype=np.intp)
-    support = support.reshape(len(voices), len(sizes))
-    statistics = statistics_from_counts(voices, support, alone, sizes)
-    for found, vote, known in zip(model.rules, model.weights, statistics, strict=True):
-        yield Rule(
-            conditions=columns.conditions(found.tests, table.attributes),
-            consequent=table.labels[found.voice],
-            weight=float(vote),
-            statistics=known,
-        )

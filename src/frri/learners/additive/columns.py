@@ -61,43 +61,25 @@ class SoftColumns:
 
     Values of a column with an order are in units of the half-width of its ramps and relative to its
     median: sums of squares over a ramp are then precise whatever the user's units.
-
-    Parameters
-    ----------
-    ordered : ndarray of int, shape (n_ordered,)
-        Features with an order.
-    values : ndarray of float, shape (n_ordered, n_samples)
-        0 where missing.
-    bins : ndarray of int, same shape
-        Number of breakpoints (ends of ramps) below each value; missing values are in the last bin.
-    first, last : ndarray of int, shape (n_ordered, n_thresholds)
-        Number of bins before the beginning and before the end of each ramp.
-    thresholds : ndarray of float, same shape
-        Ascending, in the units of `values`; NaN after the last of a column.
-    cuts : ndarray of float, same shape
-        The same in the user's units.
-    half_widths : ndarray of float, shape (n_ordered,)
-        Half-widths of ramps in the user's units.
-    nominal : ndarray of int, shape (n_nominal,)
-        Nominal features.
-    n_categories : ndarray of int, shape (n_nominal,)
-    codes : ndarray of int, shape (n_nominal, n_samples)
-        Categories; one past the last where missing.
-    known : ndarray of bool, shape (n_features, n_samples)
-        Where there is a value.
     """
 
+    # Features with an order; their values (0 where missing) and bins (the last one where missing)
+    # by column and sample.
     ordered: Integers
     values: Floats
     bins: Integers
+    # By column and threshold: number of bins before the beginning and the end of each ramp, and the
+    # threshold in the units of `values` and of the user; NaN after the last of a column.
     first: Integers
     last: Integers
     thresholds: Floats
     cuts: Floats
     half_widths: Floats
+    # Nominal features, and their codes by column and sample; one past the last where missing.
     nominal: Integers
     n_categories: Integers
     codes: Integers
+    # Where there is a value, by feature and sample.
     known: Flags
 
     @classmethod
@@ -166,17 +148,10 @@ class SoftColumns:
         return replace(self, **{name: getattr(self, name)[:, rows] for name in names})
 
     def from_bins(self, sums: Floats) -> Floats:
-        """Return G, H and M of rules with one more condition, for every threshold and side.
+        """Return G, H and M of rules with one more condition, from the sums of bins.
 
-        Parameters
-        ----------
-        sums : ndarray of float, shape (7, n_rules, n_ordered, n_bins)
-            Results of `binned`.
-
-        Returns
-        -------
-        ndarray of float, shape (3, n_rules, n_ordered, n_thresholds, 2)
-            NaN where there is no such threshold.
+        The result has the shape (3, n_rules, n_ordered, n_thresholds, 2), NaN where there is no
+        such threshold.
         """
         n_sums, n_rules = sums.shape[:2]
         # Missing values, in the last bin, satisfy no test.
@@ -264,30 +239,11 @@ def _half_width(x: Floats, weights: Floats, width: float) -> float:
 
 
 def _binned_arrays(values: Floats, bins: Integers, n_bins: int, terms: Floats) -> Floats:
-    """Add up the bins of every column, for some rules.
+    """Add up the bins of every column for some rules, in shape (7, n_rules, n_columns, n_bins).
 
-    The two forms, array operations and loops for the compiler, agree bit for bit: both add the
-    terms of a bin in the order of the samples.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_columns, n_samples)
-        0 where missing.
-    bins : ndarray of int, same shape
-        Bin of each value.
-    n_bins : int
-    terms : ndarray of float, shape (3, n_rules, n_samples)
-        Gradients times degree, curvatures times squared degree, memberships.
-
-    Returns
-    -------
-    ndarray of float, shape (7, n_rules, n_columns, n_bins)
-
-    Examples
-    --------
-    >>> terms = np.array([[[1.0, 1.0]], [[2.0, 2.0]], [[1.0, 1.0]]])
-    >>> binned(np.array([[3.0, 5.0]]), np.array([[1, 1]]), 2, terms)[:, 0, 0, 1].tolist()
-    [2.0, 4.0, 2.0, 8.0, 16.0, 8.0, 68.0]
+    The terms of a rule and sample are its gradient times degree, curvature times squared degree,
+    and membership. The two forms, array operations and loops for the compiler, agree bit for bit:
+    both add the terms of a bin in the order of the samples.
     """
     n_columns, n_rules = len(values), terms.shape[1]
     keys = (bins + np.arange(n_columns)[:, None] * n_bins).ravel()

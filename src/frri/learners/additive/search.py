@@ -61,27 +61,13 @@ class FoundRule(NamedTuple):
 
 
 class FittedRules(NamedTuple):
-    """Rules with the weights that minimize the loss.
-
-    Attributes
-    ----------
-    rules : tuple of FoundRule
-    weights : ndarray of float, shape (n_rules,)
-    base : ndarray of float, shape (n_scores,)
-        Scores without any rule.
-    model : AdditiveModel
-        The same, for blocks.
-    value : float
-        Loss with the penalty of the weights.
-    loss : float
-        Loss without it.
-    """
+    """Rules with the weights that minimize the loss, and the loss with and without the penalty."""
 
     rules: tuple[FoundRule, ...]
     weights: Floats
     base: Floats
     model: AdditiveModel
-    value: float
+    penalized_loss: float
     loss: float
 
 
@@ -100,51 +86,30 @@ class StagewiseInduction:
     A rule that is added again is not a further rule: the penalty of its weight gets smaller, as if
     the weight were divided among several equal rules.
 
-    Parameters
-    ----------
-    columns : SoftColumns
-    blocks : SampleBlocks
-        Samples with the loss.
-    voices : tuple of int
-        Scores to which rules may add, in the order in which equal gains are decided.
-    penalty : float
-        Penalty of a squared weight: lambda.
-    weight : float
-        Sum of the sample weights.
-    usual : int
-        Usual maximum number of rules.
-    least_gain : float
-        Gain that a rule must promise; less in proportion where more rules than usual are allowed.
-    max_conditions : int
-    refine : int
-        How often the rules are revised in turn.
-    additions : int
-        Maximum number of additions per rule allowed.
-    least_cover : mapping of int to float, optional
-        Weight that a rule of each voice must cover, times degrees.
-    allowed : mapping of int to ndarray of bool of shape (n_features, 2), optional
-        Sides of features that the rules of each voice may use.
-    signed : bool
-        Whether weights may have either sign; otherwise they are at least 0.
-    squared : bool
-        Whether the loss is the squared error. A constant is then fitted together with the rules, so
-        that only the deviation of a rule from its mean counts; `least_gain` is in variances of the
-        residuals; and a side of a feature may be bounded again by another threshold, because the
-        product of two ramps is a curve.
+    With the squared error a constant is fitted together with the rules, so that only the deviation
+    of a rule from its mean counts, and a side of a feature may be bounded again by another
+    threshold, because the product of two ramps is a curve.
     """
 
     columns: SoftColumns
     blocks: SampleBlocks
+    # Scores to which rules may add, in the order in which equal gains are decided.
     voices: tuple[int, ...]
+    # Penalty of a squared weight (lambda), and sum of the sample weights.
     penalty: float
     weight: float
+    # Usual number of rules, and gain that a rule must promise, in regression in variances of the
+    # residuals; less in proportion where more rules are allowed.
     usual: int
     least_gain: float
     max_conditions: int
+    # How often the rules are revised in turn, and how often a rule may be added on average.
     refine: int = 0
     additions: int = 2
+    # By voice: weight that a rule must cover, times degrees, and sides of features it may use.
     least_cover: Mapping[int, float] | None = None
     allowed: Mapping[int, Flags] | None = None
+    # Whether weights may have either sign, and whether the loss is the squared error.
     signed: bool = False
     squared: bool = False
 
@@ -240,10 +205,10 @@ class StagewiseInduction:
             changed = model
             if not is_known and self._covers_enough(new):
                 changed = self.fit((*before, new, *after), weights, base)
-            if shorter.value <= min(model.value, changed.value) + price:
+            if shorter.penalized_loss <= min(model.penalized_loss, changed.penalized_loss) + price:
                 model = shorter
                 continue
-            if changed.value < model.value * (1.0 - EQUAL):
+            if changed.penalized_loss < model.penalized_loss * (1.0 - EQUAL):
                 model = changed
             place += 1
         return model
@@ -383,19 +348,8 @@ def minimize(
     """Minimize a strictly convex function by Newton's method, projected on the bounds.
 
     Weights that lie on their bound and would cross it rest for a step; the others take Newton's
-    step, cut at the bounds and halved until the loss falls (Bertsekas 1982).
-
-    Parameters
-    ----------
-    start : ndarray of float, shape (n_weights,)
-    at_least_zero : ndarray of bool, shape (n_weights,)
-        Weights that must not be negative.
-    evaluate : callable
-        Returns the value, the gradient and the matrix of second derivatives.
-
-    Returns
-    -------
-    ndarray of float, shape (n_weights,)
+    step, cut at the bounds and halved until the loss falls (Bertsekas 1982). `evaluate` returns the
+    value, the gradient and the matrix of second derivatives.
 
     Examples
     --------

@@ -36,7 +36,7 @@ PRIOR_SAMPLES = 2.0
 
 @dataclass(frozen=True, eq=False)
 class BoxSamples:
-    """BoxSamples by which boxes are grown, selected and tuned.
+    """Samples by which boxes are grown, selected and tuned.
 
     Parameters
     ----------
