@@ -121,7 +121,7 @@ def test_commas_in_comma_separated_files_are_not_decimal():
 @pytest.mark.parametrize("mark", NA_VALUES)
 def test_marks_of_missing_values(mark):
     frame = read(f"a,b,c\n1,x,2020-01-01\n{mark} , {mark},{mark}\n2,y,2020-01-02\n")
-    assert [str(dtype) for dtype in frame.dtypes] == ["float64", "object", "datetime64[ns]"]
+    assert [dtype.kind for dtype in frame.dtypes] == ["f", "O", "M"]
     assert frame.isna().to_numpy().tolist() == [[False] * 3, [True] * 3, [False] * 3]
 
 
@@ -131,7 +131,7 @@ def test_a_column_without_values_is_numeric():
 
 def test_dates_are_dates_with_and_without_time_and_zone():
     frame = read("d,t,z,n\n2020-02-29,2020-01-01 10:30,2020-01-01T10:30:00+02:00,2021-02-29\n")
-    assert [str(dtype) for dtype in frame.dtypes] == ["datetime64[ns]"] * 3 + ["object"]
+    assert [dtype.kind for dtype in frame.dtypes] == ["M", "M", "M", "O"]
     assert str(frame["z"][0]) == "2020-01-01 08:30:00"
 
 

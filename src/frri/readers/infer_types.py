@@ -103,8 +103,8 @@ def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[A
     Examples
     --------
     >>> import pandas as pd
-    >>> infer_column(pd.Series(["2023-01-31", None]), ReadOptions()).dtype
-    dtype('<M8[ns]')
+    >>> infer_column(pd.Series(["2023-01-31", None]), ReadOptions()).dtype.kind
+    'M'
     >>> infer_column(pd.Series(["1,5", "2"]), ReadOptions(decimal_commas=True)).tolist()
     [1.5, 2.0]
     >>> labels = ["1", "01"], ["1", "2.0"], ["10%", "20%"], ["true", "true"]
@@ -113,10 +113,9 @@ def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[A
     [['1', '01'], [1.0, 2.0], ['10%', '20%'], [True, True]]
     """
     known = column.dropna()
-    if known.empty:
-        return column.astype(float)
-    if not all(isinstance(value, str) for value in known):
-        return column
+    if known.empty or not all(isinstance(value, str) for value in known):
+        numeric = known.empty or kind_of(known) == "numeric"
+        return column.astype(float) if numeric else column
     texts = known.unique().tolist()
     if options.classes is None or column.name != options.classes:
         values, note = _parse(column, texts, options)
