@@ -7,7 +7,6 @@ import re
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from frri._util import import_pandas, quote_name
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
 SEPARATORS = ",;\t|"
 
-# Number of cells from which the layout of a file is inferred.
-SAMPLE = 5_000
+# About the number of cells from which the layout of a file is inferred.
+SAMPLE = 2_000
 
 # Names of a first column that numbers or names the rows, as programs write them.
 _NO_NAME = {"", "Unnamed: 0"}
@@ -65,17 +64,13 @@ def decode(content: bytes, name: str) -> str:
 
     Lines end with a line feed, whatever they ended with in the file.
     """
-    text: str | None = None
+    wide = is_utf16(content)
     try:
-        if is_utf16(content):
-            text = content.decode("utf-16")
-        elif b"\x00" not in content:
-            text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError:
-        if not is_utf16(content):
-            # Five of the 256 bytes have no meaning there: they become the replacement character.
-            text = content.decode("cp1252", errors="replace")
-    if text is None or _CONTROL.search(text):
+        # Five of the 256 bytes have no meaning there: they become the replacement character.
+        text = "\0" if wide else content.decode("cp1252", errors="replace")
+    if _CONTROL.search(text):
         raise ValueError(f"{name} is a binary file, not a table in text form.")
     if not text.strip("\ufeff\x1a \t\v\f\r\n"):
         raise ValueError(f"{name} is empty.")
@@ -103,28 +98,6 @@ class Layout(NamedTuple):
         header = self.separator.join(map(str, range(len(self.columns))))
         return self._replace(text=f"{header}\n{text}")
 
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the number of the last line of each row, and its values."""
-        # One line at a time: a copy of a large text takes long.
-        lines = (line[0] for line in re.finditer(r".*\n|.+", self.text))
-        reader = csv.reader(lines, delimiter=self.separator, skipinitialspace=True)
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            spaced = self.separator == " " or cells == [""]
-            yield reader.line_num, [cell for cell in cells if cell] if spaced else cells
-
-    def first_rows(self) -> list[list[str]]:
-        """Return the values of the first rows."""
-        found: list[list[str]] = []
-        n_cells = 0
-        with suppress(csv.Error):
-            for _, row in self.rows():
-                found.append(row)
-                n_cells += len(row) + 1
-                if n_cells > SAMPLE:
-                    break
-        return found
-
 
 def find_layout(text: str, name: str) -> Layout:
     """Return the layout by the separator that gives the most column names."""
@@ -132,20 +105,37 @@ def find_layout(text: str, name: str) -> Layout:
     if stated:
         text = text[stated.end() :]
     text = _without_title(_without_comments(text.lstrip("\ufeff\n")), name)
-    found = {
-        separator: Layout(text, separator, []).first_rows()
-        for separator in (stated[1] if stated else SEPARATORS)
-    }
-    separator = max(found, key=lambda s: len(found[s][0]) if found[s] else 0)
+    found = {one: _first_rows(text, one) for one in (stated[1] if stated else SEPARATORS)}
+    separator = max(found, key=lambda one: len(found[one][0]) if found[one] else 0)
     rows = found[separator]
-    if rows and len(rows[0]) == 1:
-        spaced = Layout(text, " ", []).first_rows()
-        if _is_spaced(spaced):
-            separator, rows = " ", spaced
+    if rows and len(rows[0]) == 1 and _is_spaced(spaced := _first_rows(text, " ")):
+        separator, rows = " ", spaced
     if not rows or not rows[0]:
         raise ValueError(f"{name} does not begin with a line of column names.")
     columns = [""] * _has_row_names(rows) + rows[0]
     return Layout(text, separator, _distinct(columns, name))
+
+
+def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number of the last line of each row, and its values."""
+    # One line at a time: a copy of a large text takes long.
+    lines = (line[0] for line in re.finditer(r".*\n|.+", text))
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        spaced = separator == " " or cells == [""]
+        yield reader.line_num, [cell for cell in cells if cell] if spaced else cells
+
+
+def _first_rows(text: str, separator: str) -> list[list[str]]:
+    """Return the values of the first rows."""
+    found: list[list[str]] = []
+    with suppress(csv.Error):
+        for _, row in _rows(text, separator):
+            found.append(row)
+            if len(found) * (len(found[0]) + 1) > SAMPLE:
+                break
+    return found
 
 
 def _without_comments(text: str) -> str:
@@ -163,7 +153,7 @@ def _without_comments(text: str) -> str:
 def _without_title(text: str, name: str) -> str:
     """Drop lines of one value above a table of several columns, with a note."""
     for separator in SEPARATORS:
-        rows = Layout(text, separator, []).first_rows()
+        rows = _first_rows(text, separator)
         start = next((i for i, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)
         # A single name above columns without names, or above numbers, is a header all the same.
         if not start or not all(rows[start]) or any(map(_NUMBER.fullmatch, rows[start])):
@@ -223,7 +213,7 @@ def _parse(layout: Layout, name: str, options: ReadOptions) -> "pd.DataFrame":
         for place, column in enumerate(layout.columns)
         if column in options.strings or column == options.classes
     }
-    first = next((row for row in layout.first_rows()[1:] if row), [])
+    first = next((row for row in _first_rows(layout.text, layout.separator)[1:] if row), [])
     if len(first) > len(layout.columns):  # pandas would take the first column for an index
         raise ValueError(
             f"{name}: the rows have more values than the {len(layout.columns)} names of the header."
@@ -265,22 +255,22 @@ def _reason(error: str) -> str:
 def _check_lengths(layout: Layout, name: str) -> None:
     """Raise a ValueError for a row that ends early, which the parser fills with missing values."""
     wanted = len(layout.columns)
+    rows = _rows(layout.text, layout.separator)
     try:
-        # The header, which R makes one name short, is no row.
-        short = (
-            (line, len(r)) for line, r in islice(layout.rows(), 1, None) if 0 < len(r) < wanted
-        )
-        line, found = next(short, (0, wanted))
+        next(rows)  # the header, which R makes one name short
+        short = next(((line, len(row)) for line, row in rows if 0 < len(row) < wanted), None)
     except csv.Error as error:
         raise ValueError(f"{name}: {error}.") from None
-    if found < wanted:
-        raise ValueError(f"{name}: line {line} has {found} values, the header {wanted} names.")
+    if short is not None:
+        raise ValueError(
+            f"{name}: line {short[0]} has {short[1]} values, the header {wanted} names."
+        )
 
 
 def _warn_about_codes(frame: "pd.DataFrame", layout: Layout) -> None:
     """Warn of postcodes and the like in the first rows, which are no quantities."""
     n_columns = len(layout.columns)
-    rows = [row for row in layout.first_rows()[1:] if len(row) == n_columns]
+    rows = [row for row in _first_rows(layout.text, layout.separator)[1:] if len(row) == n_columns]
     for place, (column, dtype) in enumerate(zip(layout.columns, frame.dtypes, strict=True)):
         code = next((row[place] for row in rows if _CODE.fullmatch(row[place])), None)
         if dtype.kind in "iu" and code is not None:

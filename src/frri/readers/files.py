@@ -184,9 +184,12 @@ def _read_arff(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame
         ) from None
     if table.frame.empty:
         raise ValueError(f"{name} has attributes but no rows.")
-    strings = {column: () for column in table.frame.columns if column not in table.dates}
-    known = {column: options.strings[column] for column in strings if column in options.strings}
-    return infer_columns(table.frame, options._replace(strings=strings | known, na_values=()))
+    strings = {
+        column: options.strings.get(column, ())
+        for column in table.frame.columns
+        if column in options.strings or column not in table.dates
+    }
+    return infer_columns(table.frame, options._replace(strings=strings, na_values=()))
 
 
 def read_sheet(content: bytes, name: str) -> bytes:

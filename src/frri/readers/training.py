@@ -115,19 +115,15 @@ def _read_all(
     parts = [part.strip() for name in as_strings for part in name.split(",")]
     strings = dict.fromkeys((*as_strings, *parts, *how.ordinal), ())
     classes = None if how.numbers or how.bins is not None else target
-    options: dict[str, Any] = {
-        "na_values": how.na_values,
-        "date_format": how.date_format,
-        "classes": classes,
-    }
+    options: Any = {"na_values": how.na_values, "date_format": how.date_format}
     if how.sample is None:
-        read = [read_table(one, strings, **options) for one in sources]
+        read = [read_table(one, strings, classes=classes, **options) for one in sources]
         tables = dict(zip(names, read, strict=True))
         return join_tables(tables, None if how.numbers else target)
     batches = (
         (f"{name} from row {batch.start + 1} on" if batch.start else name, batch.frame)
         for name, one in zip(names, sources, strict=True)
-        for batch in read_batches(one, strings, **options)
+        for batch in read_batches(one, strings, classes=classes, **options)
     )
     frame, n_rows = draw_sample(batches, how.sample, how.seed, classes)
     what = "which are all" if len(frame) == n_rows else f"drawn at random of {n_rows}"
@@ -256,10 +252,9 @@ def _warn_about_useless(frame: "pd.DataFrame") -> None:
         if found:
             shown = join_names(repr(name) for name in found)
             one = len(found) == 1
-            _warn(
-                f"Column{'' if one else 's'} {shown} {'has' if one else 'have'} {what}; leave "
-                f"{'it' if one else 'them'} out with --ignore {quote_name(','.join(found))}."
-            )
+            columns, have, them = ("Column", "has", "it") if one else ("Columns", "have", "them")
+            option = f"--ignore {quote_name(','.join(found))}"
+            _warn(f"{columns} {shown} {have} {what}; leave {them} out with {option}.")
 
 
 def _numbers_rows(column: "pd.Series[Any]") -> bool:
@@ -286,16 +281,13 @@ def _target(column: "pd.Series[Any]", how: TrainingOptions) -> "pd.Series[Any]":
             f"The target {name!r} has no value in {absent.sum()} of {len(column)} rows, the first "
             f"in row {int(absent.to_numpy().argmax()) + 1}; leave them out (--drop-unlabelled)."
         )
-    dates = kind_of(column) == "date"
+    if kind_of(column) == "date":
+        number = "a number is needed, such as days since then"
+        needed = number if how.numbers else "a classifier needs classes"
+        raise ValueError(f"The target {name!r} holds dates; {needed}.")
     if how.numbers:
-        if dates:
-            raise ValueError(
-                f"The target {name!r} holds dates; a number is needed, such as days since then."
-            )
         numbers = check_quantities(column.to_numpy(), name)
         return series(numbers, index=column.index, name=column.name)
-    if dates:
-        raise ValueError(f"The target {name!r} holds dates; a classifier needs classes.")
     if column.nunique() == len(column) > 2:
         remedy = "" if column.dtype.kind not in "iuf" else f"; {NUMBER_REMEDY}"
         raise ValueError(
