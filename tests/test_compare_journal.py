@@ -142,7 +142,6 @@ def signed(line):
         (0, ("format",), 1, "is written in format 1, this version reads 2"),
         (0, ("format",), "2", 'is written in format "2", this version reads 2'),
         (0, ("versions", "numpy"), "0.1", "was made with numpy 0.1, this run has"),
-        (1, ("name",), "other", "result of the data set 'data', which no line defines"),
         (3, ("as",), "Tree()", "has results of the learner 'tree' with Tree(), not Decision"),
     ],
 )
@@ -179,6 +178,18 @@ def refused(lines, folder, sentence):
         go(folder)
     assert sentence in str(error.value)
     assert file.read_text() == content
+
+
+@pytest.mark.parametrize("line", [1, 2])
+def test_results_that_no_line_defines_are_run_again(whole, tmp_path, line):
+    file = tmp_path / "results.jsonl"
+    content = "".join(f"{one}\n" for number, one in enumerate(whole) if number != line)
+    file.write_text(content)
+    results = go(tmp_path)
+    assert len(results.cells) == 9
+    again = file.read_text().removeprefix(content).splitlines()
+    assert json.loads(again[0])["define"] == ("data set" if line == 1 else "learner")
+    assert len(again) == 1 + (9 if line == 1 else 3)
 
 
 def test_a_fold_without_any_rule_is_counted(whole, tmp_path):

@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from math import isfinite
 from typing import Any, NoReturn
 
@@ -91,12 +92,10 @@ class Parser(argparse.ArgumentParser):
 
     def add_column_options(self) -> None:
         """Add the options that declare types of columns."""
-        for option, text in (
-            ("--ignore A,B", "columns to leave out"),
-            ("--nominal A,B", "columns whose values have no order"),
-            ("--ordinal COLUMN=A<B<C", "a column and its values from low to high"),
-        ):
-            self.add(option, text, action="append", default=[])
+        many: dict[str, Any] = {"action": "append", "default": []}
+        self.add("--ignore A,B", "columns to leave out", **many)
+        self.add("--nominal A,B", "columns whose values have no order", **many)
+        self.add("--ordinal COLUMN=A<B<C", "a column and its values from low to high", **many)
 
     def add_reading_options(self, *, labelled: bool = False) -> None:
         """Add the options for missing values and dates, and for rows without a class or number."""
@@ -148,13 +147,11 @@ def number(
     """Return a parser of finite numbers from low to high, with `inside` without both ends."""
 
     def parse(text: str) -> float:
-        try:
+        with suppress(ValueError):
             value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not (low < value < high if inside else low <= value <= high and isfinite(value)):
-            raise argparse.ArgumentTypeError(f"expected {what}, got {text!r}")
-        return value
+            if low < value < high or (not inside and value in {low, high} and isfinite(value)):
+                return value
+        raise argparse.ArgumentTypeError(f"expected {what}, got {text!r}")
 
     return parse
 

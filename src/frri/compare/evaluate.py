@@ -167,16 +167,12 @@ def capture_warnings() -> Iterator[list[Warning]]:
             _filters.enter_context(warnings.catch_warnings())
             warnings.showwarning = _store_warning
         warnings.simplefilter("always")
-        outer = _captured.get(me)
         caught = _captured[me] = []
     try:
         yield caught
     finally:
         with _lock:
-            if outer is None:
-                del _captured[me]
-            else:
-                _captured[me] = outer
+            del _captured[me]
             if not _captured:
                 _filters.close()
 

@@ -198,7 +198,8 @@ class Journal:
     """An open results file.
 
     The header has format, settings and versions; definitions are the checksum or description of
-    each dataset and learner, by kind and name; cells are those finished, by task.
+    each dataset and learner, by kind and name; cells are those finished, by task. A cell whose
+    dataset or learner is not defined before it is run again.
     """
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
@@ -246,20 +247,15 @@ class Journal:
                 )
             del value["check"]
             self._take(value)
-        for task in self.cells:
-            for kind, name in (("data set", task.dataset), ("learner", task.learner)):
-                if (kind, name) not in self.definitions:
-                    raise JournalError(
-                        f"{self.path} has a result of the {kind} {name!r}, which no line defines; "
-                        "choose another directory"
-                    )
 
     def _take(self, value: Json) -> None:
         if "define" in value:
             self.definitions[value["define"], value["name"]] = value["as"]
         elif "format" in value:
             self.header = value
-        else:
+        elif {("data set", value["dataset"]), ("learner", value["learner"])} <= set(
+            self.definitions
+        ):
             self.cells[Task(value["dataset"], value["learner"], value["fold"])] = value
 
 

@@ -1,7 +1,7 @@
 """Tables, tests, figures and one page of the results of a comparison."""
 
 import base64
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
@@ -79,27 +79,20 @@ class Table:
 
     def latex(self) -> str:
         """Return a LaTeX table for the package booktabs, the best of each row in bold."""
-        body = []
-        for row in self.rows:
-            cells = ((escape_latex(text), bold) for text, bold in self.cells(row))
-            body.append(" & ".join(rf"\textbf{{{s}}}" if b else s for s, b in cells) + r" \\")
+
+        def line(cells: Iterable[tuple[str, bool]]) -> str:
+            texts = ((escape_latex(text), bold) for text, bold in cells)
+            return " & ".join(rf"\textbf{{{s}}}" if b else s for s, b in texts) + r" \\"
+
+        body = [line(self.cells(row)) for row in self.rows]
         if self.summary:
-            body.insert(len(body) - self.summary, r"\midrule")
-        return "\n".join(
-            [
-                r"\begin{table}",
-                r"\centering",
-                rf"\begin{{tabular}}{{l{''.join('rl'[text] for text in self.text_columns())}}}",
-                r"\toprule",
-                " & ".join(map(escape_latex, self.columns)) + r" \\",
-                r"\midrule",
-                *body,
-                r"\bottomrule",
-                r"\end{tabular}",
-                rf"\caption{{{escape_latex(self.title)}}}",
-                r"\end{table}",
-            ]
-        )
+            body.insert(-self.summary, r"\midrule")
+        alignment = "l" + "".join("rl"[text] for text in self.text_columns())
+        head = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
+        head += [line((column, False) for column in self.columns), r"\midrule"]
+        tail = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{escape_latex(self.title)}}}"]
+        table = [r"\begin{table}", r"\centering", *head, *body, *tail, r"\end{table}"]
+        return "\n".join(table)
 
     def csv(self) -> str:
         """Return comma-separated values in full precision."""

@@ -42,7 +42,7 @@ from frri.compare.evaluate import (
     find_obstacle,
     learner,
 )
-from frri.compare.journal import Journal, Results, open_journal
+from frri.compare.journal import Results, open_journal
 from frri.compare.metrics import Metric, select_metrics
 from frri.selection import holdout
 
@@ -190,37 +190,24 @@ def run_grid(
     `out` is the directory of the results file; the options are those of `run`.
     """
     names = ", ".join(metric.name for metric in grid.metrics)
-    settings = {"folds": grid.n_folds, "seed": grid.seed, "metrics": names}
-    with open_journal(out / RESULTS_FILE, settings, _versions()) as journal:
+    settings, versions = {"folds": grid.n_folds, "seed": grid.seed, "metrics": names}, _versions()
+    with open_journal(out / RESULTS_FILE, settings, versions) as journal:
         for name, data in grid.data.items():
             journal.define("data set", name, data.fingerprint)
         for name, estimator in grid.learners.items():
             journal.define("learner", name, describe_estimator(estimator))
         todo = [task for task in grid.tasks() if task not in journal.cells]
-        if todo:
-            _store(journal, grid, todo, _cells(grid, todo, workers, time_limit), show=progress)
-        cells = [journal.cells[task] for task in grid.tasks() if task in journal.cells]
-        header = journal.header
-    return Results(
-        grid.data, list(grid.learners), cells, header["settings"], header["versions"], grid.not_run
-    )
-
-
-def _store(
-    journal: Journal, grid: Grid, todo: Sequence[Task], cells: Iterable[Cell], *, show: bool
-) -> None:
-    """Store cells as they are finished, and report the progress."""
-    total = sum(grid.data[task.dataset].X.size for task in todo)
-    done = n_failed = 0
-    with Progress(f"{len(todo)} cells", closing=True) if show else nullcontext() as line:
-        for count, cell in enumerate(cells, start=1):
-            journal.append(cell)
-            done += grid.data[cell["dataset"]].X.size
-            n_failed += "failure" in cell
-            if line is not None:
-                failed = f", {n_failed} failed" if n_failed else ""
-                line.what = f"{count} of {len(todo)} cells{failed}"
-                line.fraction = done / total
+        n_failed = 0
+        with Progress(f"{len(todo)} cells", closing=True) if progress else nullcontext() as line:
+            for count, cell in enumerate(_cells(grid, todo, workers, time_limit), start=1):
+                journal.append(cell)
+                n_failed += "failure" in cell
+                if line is not None:
+                    failed = f", {n_failed} failed" if n_failed else ""
+                    line.what = f"{count} of {len(todo)} cells{failed}"
+                    line.fraction = count / len(todo)
+        cells = [journal.cells[task] for task in grid.tasks()]
+    return Results(grid.data, list(grid.learners), cells, settings, versions, grid.not_run)
 
 
 def _versions() -> dict[str, str]:
@@ -241,7 +228,7 @@ def _cells(
     grid: Grid, todo: Sequence[Task], workers: int | None, time_limit: float | None
 ) -> Iterable[Cell]:
     """Choose where the tasks are run; cells come in the order in which they are finished."""
-    if workers == 0:
+    if workers == 0 or not todo:
         return map(grid.evaluate, todo)
     jobs = backend_jobs(workers)
     if jobs is None:
