@@ -14,7 +14,7 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations, count, product
-from math import comb, floor, inf, isfinite, log10
+from math import comb, floor, inf, log10
 
 import numpy as np
 
@@ -332,7 +332,9 @@ def _shorten_point(bounds: DecisionBounds, point: Floats) -> Floats:
 
 def _rounded_values(attribute: Attribute, before: float, after: float) -> Iterator[float]:
     """Yield less and less rounded values beyond `after`, within the range, seen from `before`."""
-    for step in TIMES if attribute.kind == "date" else _decimal_steps(attribute):
+    first = floor(log10(COARSEST * attribute.width))
+    decimals = [10.0**exponent for exponent in range(first, max(first - 12, -300), -1)]
+    for step in TIMES if attribute.kind == "date" else decimals:
         if step > COARSEST * attribute.width:
             continue
         # Beyond the border, or on it if rounding leads there.
@@ -343,10 +345,3 @@ def _rounded_values(attribute: Attribute, before: float, after: float) -> Iterat
             value = float(n_steps * step if step >= 1 else n_steps / round(1 / step)) + 0.0
             if attribute.low <= value <= attribute.high and value != before:
                 yield value
-
-
-def _decimal_steps(attribute: Attribute) -> Iterator[float]:
-    if isfinite(attribute.width):
-        start = floor(log10(COARSEST * attribute.width))
-        for exponent in range(start, max(start - 12, -300), -1):
-            yield 10.0**exponent

@@ -456,20 +456,21 @@ def _write_value(match: Any) -> str:
 
 def _write_change(explanation: Explanation, change: Change, effect: str) -> str:
     answer = repr(change.decision) if explanation.classes else f"{change.decision:.6g}"
-    parts = " and ".join(
-        f"{c.attribute} were {_write_full(c.after)} instead of {_write_short(c.before)}"
-        for c in change.changes
-    )
+    parts = []
+    for c in change.changes:
+        before = f"{c.before:.6g}" if isinstance(c.before, float) else _write_full(c.before)
+        parts.append(f"{c.attribute} were {_write_full(c.after)} instead of {before}")
+    condition = " and ".join(parts)
     head = f"The smallest change that {effect}"
     if not change.proved:
         head = f"A change that {effect} (there may be a smaller one)"
     rule = "" if change.deciding is None else f"rule {change.deciding.index + 1}"
     if change.fallback in {None, "base"}:
         by = f" by {rule}" if rule else ""
-        return f"{head}: {answer}{by} if {parts}."
+        return f"{head}: {answer}{by} if {condition}."
     here = f", here {rule}" if rule and change.fallback != "priors" else ""
     fallback = FALLBACKS[change.fallback]
-    return f"{head}: {answer} if {parts}; no rule fires then and {fallback}{here}."
+    return f"{head}: {answer} if {condition}; no rule fires then and {fallback}{here}."
 
 
 def _write_full(value: float | str | None) -> str:
@@ -479,7 +480,3 @@ def _write_full(value: float | str | None) -> str:
     if isinstance(value, float):
         return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
     return value
-
-
-def _write_short(value: float | str | None) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else _write_full(value)

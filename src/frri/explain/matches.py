@@ -244,7 +244,9 @@ class RowDecision:
             return None, "", f"rule {self.first + 1} comes before rule {r + 1}{state}"
         best, weight = float(self.scores[self.decided]), self.ruleset[r].weight
         if combination == "best" and weight < best:
-            own, other = format_distinct(weight, best)
+            # As many decimals as distinguish them, and at least two.
+            digits = next((d for d in range(2, 17) if f"{weight:.{d}f}" != f"{best:.{d}f}"), 17)
+            own, other = f"{weight:.{digits}f}", f"{best:.{digits}f}"
             return None, "", f"rule {r + 1} counts at most {own}, less than {other}"
         if self.ruleset.semantics.is_max_min:
             aim = f"count as much as rule {self.decider + 1} does now ({best:.2f})"
@@ -296,9 +298,3 @@ class RowDecision:
     def _name_rule(self, r: int, amount: str) -> str:
         rule = self.ruleset[r]
         return f"rule {r + 1} ({rule.relation} {rule.consequent}, {amount})"
-
-
-def format_distinct(a: float, b: float) -> tuple[str, str]:
-    """Format two numbers with at least two decimals, and as many as distinguish them."""
-    decimals = next((d for d in range(2, 17) if f"{a:.{d}f}" != f"{b:.{d}f}"), 17)
-    return f"{a:.{decimals}f}", f"{b:.{decimals}f}"

@@ -79,7 +79,11 @@ class Dialect(ABC):
         """Return a column as number (dates in days since 1970, ordinals by position) or string."""
         if attribute.kind == "numeric":
             number = self.as_number(column)
-            return self._encode_boolean(column, number) if attribute.is_flag else number
+            if not attribute.is_flag:
+                return number
+            # 1 and 0 for the words of booleans and for those of the database.
+            words = " ".join(f"WHEN '{word}' THEN {self.number(n)}" for word, n in FLAGS.items())
+            return f"CASE lower(trim(CAST({column} AS {self.text_type}))) {words} ELSE {number} END"
         if attribute.kind == "date":
             return self.as_days(column)
         categories = attribute.categories or ()
@@ -97,11 +101,6 @@ class Dialect(ABC):
         other = "NULL" if attribute.kind == "ordinal" else value
         folded = f"lower({value})" if lower else value
         return f"CASE {folded} {branches}ELSE {other} END" if branches else other
-
-    def _encode_boolean(self, column: str, number: str) -> str:
-        """Return 1 and 0 for the words of booleans and for those of the database."""
-        words = " ".join(f"WHEN '{word}' THEN {self.number(n)}" for word, n in FLAGS.items())
-        return f"CASE lower(trim(CAST({column} AS {self.text_type}))) {words} ELSE {number} END"
 
     def imputed(self, attribute: Attribute) -> str:
         """Return the imputed value of an attribute as its column is encoded."""

@@ -166,9 +166,7 @@ class VoteQuery:
             votes = {r: self._subset_weight(rule, degrees[r]) for r, rule in rules.items()}
         else:
             if self.vote == "stretched":
-                columns = [f"{_prefix_length(own)} AS r{r + 1}" for r, own in degrees.items()]
-                source = self.query.add("prefixes", ["*", *columns], source)
-                degrees = {r: self._cut_to_prefix(r, own) for r, own in degrees.items()}
+                source, degrees = self._cut_to_prefixes(source, degrees)
             source, votes = self._join(source, degrees)
             if self.vote != "degree":
                 votes = {r: f"{vote} * {self._weight(r)}" for r, vote in votes.items()}
@@ -264,10 +262,18 @@ class VoteQuery:
             return self.query.dialect.number(rule.weight)
         return self._look_up(f"r{r + 1}", rule.partial_weights[: len(rule.conditions) + 1])
 
-    def _cut_to_prefix(self, r: int, degrees: list[str]) -> list[str]:
-        """Return degrees with 1 after the longest prefix of a rule that holds."""
-        one = self.query.dialect.number(1.0)
-        return [f"CASE WHEN r{r + 1} > {k} THEN {m} ELSE {one} END" for k, m in enumerate(degrees)]
+    def _cut_to_prefixes(
+        self, source: str, degrees: dict[int, list[str]]
+    ) -> tuple[str, dict[int, list[str]]]:
+        """Add the lengths of the longest prefixes that hold; after these, degrees become 1."""
+        one, lengths, cut = self.query.dialect.number(1.0), ["*"], {}
+        for r, names in degrees.items():
+            n = f"r{r + 1}"
+            ends = [f"WHEN {name} <= 0 THEN {k}" for k, name in enumerate(names)]
+            length = f"CASE {' '.join(ends)} ELSE {len(ends)} END" if ends else "0"
+            lengths.append(f"{length} AS {n}")
+            cut[r] = [f"CASE WHEN {n} > {k} THEN {m} ELSE {one} END" for k, m in enumerate(names)]
+        return self.query.add("prefixes", lengths, source), cut
 
     def _subset_weight(self, rule: Rule, names: list[str]) -> str:
         """Return the weight of the subset of conditions that hold."""
@@ -326,9 +332,3 @@ def _any_of(tests: list[str]) -> str:
         parts = [tests[i : i + PORTION] for i in range(0, len(tests), PORTION)]
         tests = [f"({' OR '.join(part)})" for part in parts]
     return tests[0]
-
-
-def _prefix_length(names: list[str]) -> str:
-    """Return the number of memberships above 0 before the first that is not."""
-    ends = [f"WHEN {name} <= 0 THEN {k}" for k, name in enumerate(names)]
-    return f"CASE {' '.join(ends)} ELSE {len(ends)} END" if ends else "0"
