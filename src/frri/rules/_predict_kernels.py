@@ -36,7 +36,7 @@ BY_DEGREE, BY_NEARNESS = np.int64(0), np.int64(1)
 RuleTable = namedtuple(  # noqa: PYI024 - numba needs no types
     "RuleTable",
     "classes support_low core_low core_high support_high slope_low slope_high columns indptr "
-    "weights allowed code_0 n_codes outside always missing_holds lows highs",
+    "weights allowed code_0 outside always missing_holds lows highs",
 )
 # How the values of each feature become bins, and the bins of the support of each condition.
 Grid = namedtuple("Grid", "origin fineness low high")  # noqa: PYI024
@@ -62,11 +62,12 @@ def decide(
     kernels = compiled(sys.modules[__name__])
     values, n_samples = np.ascontiguousarray(values), len(values)
     rules = RuleTable(*(getattr(arrays, name) for name in RuleTable._fields))
+    grid = _make_grid(arrays, values.shape[1])
     scores = np.empty((n_samples if with_scores else 0, len(arrays.labels)))
     results = BulkPredictions(np.empty(n_samples, dtype=np.intp), scores)
 
     def work(start: int, end: int) -> None:
-        kernels.decide_rows(values, start, end, rules, results)
+        kernels.decide_rows(values, start, end, rules, grid, results)
 
     step = max(BLOCK, -(-n_samples // (4 * n_threads(n_jobs))))
     parts = [(start, min(start + step, n_samples)) for start in range(0, n_samples, step)]
@@ -75,11 +76,32 @@ def decide(
     return results
 
 
+def _make_grid(arrays: RuleArrays, n_columns: int) -> Grid:
+    """Return bins over the bounds of the conditions on each feature, and those of each support."""
+    columns, lows, highs = arrays.columns, arrays.support_low.copy(), arrays.support_high.copy()
+    for k in arrays.nominal_at:  # the codes of categories are numbers, too
+        codes = np.flatnonzero(arrays.allowed[arrays.code_0[k] :][: arrays.n_codes[k]])
+        lows[k], highs[k] = (codes[0], codes[-1]) if len(codes) else (-np.inf, np.inf)
+    origin, highest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+    for bounds in (lows, highs):
+        finite = np.isfinite(bounds)
+        np.minimum.at(origin, columns[finite], bounds[finite])
+        np.maximum.at(highest, columns[finite], bounds[finite])
+    origin, highest = (np.where(np.isfinite(ends), ends, 0.0) for ends in (origin, highest))
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        fineness = (LAST - 1.0) / (highest - origin)
+        fineness[~np.isfinite(fineness)] = 0.0
+        places = (np.stack([lows, highs]) - origin[columns]) * fineness[columns]
+    places = np.fmax(np.fmin(places, LAST), 0.0)
+    low = np.where(lows > -np.inf, places[0], 0)
+    high = np.where(arrays.always, MISSING, np.where(highs < np.inf, places[1], LAST))
+    return Grid(origin, fineness, low.astype(np.uint8), high.astype(np.uint8))
+
+
 @kernel
-def decide_rows(values, start, stop, rules, results):
+def decide_rows(values, start, stop, rules, grid, results):
     """Decide about the samples from start to stop; fill in scores only if asked for."""
     n_columns, n_classes = values.shape[1], results.scores.shape[1]
-    grid = make_grid(n_columns, rules)
     # Places after the last sample are looked at too: they hold a code that exists.
     buffers = Buffers(
         np.zeros((n_columns, BLOCK)),
@@ -102,54 +124,6 @@ def decide_rows(values, start, stop, rules, results):
             rows[n_silent] = first + i
             n_silent += not buffers.covered[i]
         score_rows(values, rows[:n_silent], rules, grid, buffers, BY_NEARNESS, results)
-
-
-# ---------------------------------------------------------------- bins
-
-
-@inner_kernel
-def bin_value(x, origin, fineness):
-    """Return the bin of a number or of the code of a category; never out of order."""
-    place = (x - origin) * fineness
-    place = place if place < LAST else float(LAST)
-    place = place if place > 0.0 else 0.0
-    return np.uint8(np.int32(place)) if x == x else np.uint8(MISSING)  # noqa: PLR0124
-
-
-@inner_kernel
-def make_grid(n_columns, rules):
-    """Return bins over the bounds of the conditions on each feature."""
-    n_conditions = len(rules.columns)
-    lows, highs = rules.support_low.copy(), rules.support_high.copy()
-    for k in range(n_conditions):  # the codes of categories are numbers, too
-        for code in range(rules.n_codes[k] - 1, -1, -1):
-            if rules.allowed[rules.code_0[k] + code]:
-                lows[k] = float(code)
-                highs[k] = float(code) if highs[k] == np.inf else highs[k]
-    origin, highest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-    for k in range(n_conditions):
-        j = rules.columns[k]
-        for bound in (lows[k], highs[k]):
-            if np.isfinite(bound):
-                origin[j], highest[j] = min(origin[j], bound), max(highest[j], bound)
-    fineness = np.zeros(n_columns)
-    for j in range(n_columns):
-        width = highest[j] - origin[j]
-        if 0.0 < width and np.isfinite((LAST - 1.0) / width):
-            fineness[j] = (LAST - 1.0) / width
-        if not np.isfinite(origin[j]):
-            origin[j] = 0.0
-    low = np.zeros(n_conditions, dtype=np.uint8)
-    high = np.full(n_conditions, LAST, dtype=np.uint8)
-    for k in range(n_conditions):
-        j = rules.columns[k]
-        if lows[k] > -np.inf:
-            low[k] = bin_value(lows[k], origin[j], fineness[j])
-        if highs[k] < np.inf:
-            high[k] = bin_value(highs[k], origin[j], fineness[j])
-        if rules.always[k]:
-            high[k] = MISSING
-    return Grid(origin, fineness, low, high)
 
 
 # ---------------------------------------------------------------- degrees
@@ -203,12 +177,16 @@ def load(values, rows, rules, buffers):
 
 @inner_kernel
 def quantize_block(size, grid, buffers):
-    """Fill in the bins of a block."""
+    """Fill in the bins of a block: of numbers and of codes of categories, never out of order."""
     for j in range(len(buffers.block)):
         column, bins = buffers.block[j], buffers.bins[j]
         origin, fineness = grid.origin[j], grid.fineness[j]
         for i in range(size):
-            bins[i] = bin_value(column[i], origin, fineness)
+            place = (column[i] - origin) * fineness
+            place = place if place < LAST else float(LAST)
+            place = place if place > 0.0 else 0.0
+            missing = np.isnan(column[i])
+            bins[i] = np.uint8(MISSING) if missing else np.uint8(np.int32(place))
 
 
 @inner_kernel
