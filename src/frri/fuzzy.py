@@ -83,6 +83,7 @@ def nilpotent_minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
     return np.where(smaller > 1 - larger, smaller, 0.0)
 
 
+# Every t-norm of this module by name.
 T_NORMS: Mapping[str, TNorm] = MappingProxyType(
     {
         "minimum": minimum,
@@ -93,7 +94,6 @@ T_NORMS: Mapping[str, TNorm] = MappingProxyType(
         "nilpotent_minimum": nilpotent_minimum,
     }
 )
-"""Every t-norm of this module by name."""
 
 
 # Implicators: implication
@@ -127,6 +127,7 @@ def goguen(x: ArrayLike, y: ArrayLike) -> Degrees:
     return quotient
 
 
+# Every implicator of this module by name.
 IMPLICATORS: Mapping[str, Implicator] = MappingProxyType(
     {
         "lukasiewicz": lukasiewicz_implicator,
@@ -136,7 +137,6 @@ IMPLICATORS: Mapping[str, Implicator] = MappingProxyType(
         "goguen": goguen,
     }
 )
-"""Every implicator of this module by name."""
 
 
 # Relations

@@ -18,9 +18,8 @@ from frri._util import Floats
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
 
+# The levels of which half-widths are stored.
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-"""The levels of which half-widths are stored."""
-
 # What a level may be off by in floating point.
 ROUNDING = 1e-9
 

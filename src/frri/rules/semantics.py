@@ -109,34 +109,27 @@ class Meaning:
         return {"regression": 1, "ordinal": max(n_classes - 1, 0)}.get(self.task, n_classes)
 
 
-_RULES_OR_PRIORS: tuple[Fallback, ...] = ("nearest", "stretched", "partial", "priors")
+_RULES: tuple[Fallback, ...] = ("nearest", "stretched", "partial", "priors")
+_PRIORS: tuple[Fallback, ...] = ("priors", "nearest")
 
+# Every semantics by name.
 MEANINGS: Mapping[str, Meaning] = MappingProxyType(
     {
-        "best-rule": Meaning(
-            "classification", "class", "best", "shares", "strongest", _RULES_OR_PRIORS
-        ),
-        "added-votes": Meaning(
-            "classification", "class", "sum", "shares", "strongest", _RULES_OR_PRIORS
-        ),
-        "first-match": Meaning(
-            "classification", "class", "first", "shares", "first", _RULES_OR_PRIORS
-        ),
+        "best-rule": Meaning("classification", "class", "best", "shares", "strongest", _RULES),
+        "added-votes": Meaning("classification", "class", "sum", "shares", "strongest", _RULES),
+        "first-match": Meaning("classification", "class", "first", "shares", "first", _RULES),
         "softmax-votes": Meaning("classification", "votes", "sum", "softmax", None, ("base",)),
-        "at-least-class": Meaning(
-            "ordinal", "bound", "thresholds", "steps", None, ("priors", "nearest")
-        ),
+        "at-least-class": Meaning("ordinal", "bound", "thresholds", "steps", None, _PRIORS),
         "cumulative-logits": Meaning("ordinal", "number", "sum", "steps", None, ("base",)),
         "weighted-mean": Meaning("regression", "number", "mean", None, None, ("nearest", "base")),
         "added-contributions": Meaning("regression", "number", "sum", None, None, ("base",)),
     }
 )
-"""Every semantics by name."""
 
+# The names that `RuleSet(combination=...)` stands for.
 SHORTHANDS: Mapping[str, str] = MappingProxyType(
     {"best": "best-rule", "sum": "added-votes", "first": "first-match"}
 )
-"""The names that `RuleSet(combination=...)` stands for."""
 
 
 @dataclass(frozen=True)
@@ -213,19 +206,12 @@ class Support:
             raise ValueError(f"{self.engine} {problem}; {self.remedy}.")
 
 
+# The semantics whose rules say a class.
 CLASS_RULES = frozenset(SHORTHANDS.values())
-"""The semantics whose rules say a class."""
-
-CLASSIFICATION = frozenset(
-    name for name, meaning in MEANINGS.items() if meaning.task == "classification"
-)
-"""The semantics that decide between classes without an order."""
-
-ORDINAL = frozenset(name for name, meaning in MEANINGS.items() if meaning.task == "ordinal")
-"""The semantics that decide between ordered classes."""
-
-ADDITIVE = frozenset(name for name, meaning in MEANINGS.items() if meaning.adds)
-"""The semantics whose rules add to a base."""
+# Those that decide between classes without an order, between ordered classes, by adding to a base.
+CLASSIFICATION = frozenset(name for name, one in MEANINGS.items() if one.task == "classification")
+ORDINAL = frozenset(name for name, one in MEANINGS.items() if one.task == "ordinal")
+ADDITIVE = frozenset(name for name, one in MEANINGS.items() if one.adds)
 
 
 def _check(what: str, value: str, allowed: tuple[str, ...], where: str = "") -> None:
