@@ -29,17 +29,17 @@ from frri.learners.ripper import class_rules as growing
 from frri.learners.ripper._kernels import SortedColumns
 from frri.learners.ripper.class_rules import (
     ClassProblem,
-    Strategy,
     first_later,
     split,
 )
 from frri.learners.ripper.description_length import length_of_errors
+from frri.learners.ripper.furia import FURIAClassifier
 from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.rules import NominalCondition, RuleSet
 
 SEEDS = range(60)
 COMPARISONS = {kernels.AT_MOST: "<=", kernels.AT_LEAST: ">=", kernels.EQUAL: "="}
-RIPPER = Strategy(3, 2, 2, prune_building=True, keep_hopeless=False)
+RIPPER = RIPPERClassifier()
 
 
 @parametrize_with_checks(
@@ -55,7 +55,7 @@ def test_scikit_learn_checks(estimator, check):
 class Case:
     """A random table, the problem of its class 0, and the same in the naive twin's terms."""
 
-    def __init__(self, seed, strategy=RIPPER, n_max=40, *, weighted=False):
+    def __init__(self, seed, n_max=40, *, weighted=False):
         X, self.y, nominal = naive.random_table(seed, n_max=n_max)
         self.frame = naive.as_frame(X, nominal)
         table = RIPPERClassifier(missing="fails")._training_table(self.frame, self.y)
@@ -71,7 +71,7 @@ class Case:
         self.own = self.y == 0
         share = float(np.mean(self.own)) or 0.5
         self.problem = ClassProblem(
-            self.columns, 0, self.rows, share, strategy, np.random.RandomState(0)
+            RIPPER, self.columns, 0, self.rows, share, np.random.RandomState(0)
         )
         self.naive = naive.ClassProblem(
             self.X,
@@ -90,8 +90,8 @@ class Case:
         return self.problem.everything.coded
 
     def grow(self, rows, rule=(), min_weight=2, most=None):
-        strategy = replace(RIPPER, min_weight=min_weight, max_conditions=most)
-        problem = replace(self.problem, strategy=strategy)
+        learner = RIPPERClassifier(min_weight=min_weight, max_conditions=most)
+        problem = replace(self.problem, learner=learner)
         return problem._grow(problem.everything, rows, as_tests(rule))
 
     def rules_of(self, rules):
@@ -206,7 +206,8 @@ def test_pruning_a_rule(seed):
     for rule in case.random_rules(5):
         for worth in ("precision", "accuracy"):
             for keep in (False, True):
-                problem = replace(case.problem, strategy=replace(RIPPER, keep_hopeless=keep))
+                learner = FURIAClassifier() if keep else RIPPER
+                problem = replace(case.problem, learner=learner)
                 pruned = problem._prune(as_tests(rule), case.rows, worth)
                 expected = naive.prune(case.X, case.own, rule, case.row_numbers, worth, keep)
                 assert as_naive(pruned) == expected
@@ -273,8 +274,8 @@ def test_rules_at_one_place_differ_by_their_relative_lengths(seed):
     rules = case.rules_of([first, old, *later])
     left = case.problem._without(case.problem.everything, rules[0].covers)
     after = first_later([rule.covers for rule in rules])[1]
-    place = case.problem._place(rules, 1, after, left.rows)
-    lengths = [case.problem._length_with(rule, place) for rule in case.rules_of([old, new])]
+    known = 1, after, left.rows, case.problem._counted(rules, after, left.rows)
+    lengths = [case.problem._length_with(rule, *known) for rule in case.rules_of([old, new])]
     relative = [case.naive.relative_length([first, rule, *later], 1) for rule in (old, new)]
     assert lengths[0] - lengths[1] == pytest.approx(relative[0] - relative[1], nan_ok=True)
 
@@ -291,7 +292,7 @@ def test_first_later_rule_that_covers(n_rules):
         everything = np.ones(20, dtype=bool)
         table = RIPPERClassifier()._training_table(np.arange(20.0)[:, None], covers[0])
         columns, random = SortedColumns.of(table), np.random.RandomState(0)
-        problem = ClassProblem(columns, 0, everything, 0.5, RIPPER, random)
+        problem = ClassProblem(RIPPER, columns, 0, everything, 0.5, random)
         counts = problem._tally(first, np.arange(20), n_rules)
         assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
         assert counts[:, 1].sum() == problem.positive.sum()

@@ -107,13 +107,7 @@ class SortedColumns(NamedTuple):
 
 @inner_kernel
 def satisfies(values: Any, comparison: float, value: float) -> Any:
-    """Return which values satisfy a test; a missing value satisfies none.
-
-    Examples
-    --------
-    >>> satisfies(np.array([1.0, 2.0, np.nan]), AT_LEAST, 2.0)
-    array([False,  True, False])
-    """
+    """Return which values satisfy a test; a missing value satisfies none."""
     if comparison == AT_MOST:
         return values <= value
     if comparison == AT_LEAST:
@@ -132,19 +126,7 @@ def covered(columns, tests):
 
 @kernel
 def prefix_weights(columns, tests, rows, positive):
-    """Sum the weights of samples, and of positives, that satisfy the first 0, 1, ..., all tests.
-
-    Parameters
-    ----------
-    columns : SortedColumns
-    tests : ndarray of float, shape (n_tests, 3)
-    rows, positive : ndarray of bool, shape (n_samples,)
-        The samples to count, and which samples are positive.
-
-    Returns
-    -------
-    ndarray of float, shape (n_tests + 1, 2)
-    """
+    """Sum the weights of samples, and of positives, that satisfy the first 0, 1, ..., all tests."""
     sums = np.empty((len(tests) + 1, 2))
     left = np.flatnonzero(rows)
     for k in range(len(tests) + 1):
@@ -160,18 +142,8 @@ def prefix_weights(columns, tests, rows, positive):
 def grow(coded, kept, columns, min_units):
     """Find tests one after another, each the best for the samples left, until these are pure.
 
-    Parameters
-    ----------
-    coded : ndarray of uint32, shape (n_features, any)
-    kept : ndarray of bool, shape (n_samples,)
-        Which of these samples to start with.
-    columns : SortedColumns
-    min_units : float
-        A test that positives of a smaller weight satisfy is not added and ends the growth.
-
-    Returns
-    -------
-    ndarray of float, shape (n_tests, 3)
+    It starts with the coded samples whose flag is set in `kept`. A test that positives of a weight
+    below `min_units` satisfy is not added and ends the growth.
     """
     coded = restrict(coded, kept)
     p, t = weights_of(coded[0], columns.units)
@@ -261,19 +233,10 @@ def _best_test_interpreted(coded, columns, positives, total):
     order of features and values, and at one value `>=` before `<=`. The factor p is in units, which
     does not change the order.
 
-    Parameters
-    ----------
-    coded : ndarray of uint32, shape (n_features, any)
-    columns : SortedColumns
-    positives, total : int
-        Weight of the positives and of all samples before the test, in units.
-
     Returns
     -------
-    column : int
-    comparison : int
-        AT_MOST, AT_LEAST or EQUAL; NOTHING if no test has a gain.
-    value : float
+    column, comparison, value
+        The test; the comparison is NOTHING if no test has a gain.
     positives, total : int
         Weight of the positives and of all samples that satisfy the test, in units.
     start, stop : int
@@ -409,22 +372,7 @@ best_test = either(interpreted=_best_test_interpreted, loops=_best_test_loops)
 
 @kernel
 def beyond(column, order, comparison, value):
-    """Return the samples with known values that fail a test `<=` or `>=`, the nearest first.
-
-    Parameters
-    ----------
-    column : ndarray of float
-    order : ndarray of int
-        Sample numbers by ascending value.
-    comparison, value
-        The test.
-
-    Examples
-    --------
-    >>> column = np.array([3.0, 1.0, np.nan, 2.0])
-    >>> beyond(column, column.argsort(), 2, 3.0)  # 2: at least
-    array([3, 1])
-    """
+    """Return the samples with known values that fail a test `<=` or `>=`, the nearest first."""
     if comparison == EQUAL:
         return order[:0].copy()
     n_inside = np.sum(satisfies(column, comparison, value))
@@ -438,29 +386,12 @@ def beyond(column, order, comparison, value):
 
 
 def _purest_support_interpreted(column, value, outward, failed, positive, weights):
-    """Find the support of greatest purity for a test, the widest of equal ones.
+    """Return the greatest purity that a support gives a test, and the widest such support.
 
     Purity is the fraction of positives in the sum of the test's memberships, over the samples that
-    fail no other test. Candidates are their values outside the test.
-
-    Parameters
-    ----------
-    column : ndarray of float
-    value : float
-        Of the test.
-    outward : ndarray of int
-        The samples outside the test, the nearest first.
-    failed : ndarray of int, shape (n_samples,)
-        Number of tests of the rule that each sample fails.
-    positive : ndarray of bool, shape (n_samples,)
-    weights : ndarray of float, shape (n_samples,)
-
-    Returns
-    -------
-    purity : float
-        0 if there is no candidate.
-    support : float
-        NaN if there is no candidate.
+    fail no other test. Candidates are their values among the samples `outward` of the test, the
+    nearest first; without any the result is 0 and NaN. `failed` is the number of tests of the rule
+    that each sample fails.
     """
     outward = outward[failed[outward] == 1]
     if not len(outward):
@@ -520,22 +451,11 @@ purest_support = either(interpreted=_purest_support_interpreted, loops=_purest_s
 
 @kernel
 def widen(columns, positive, tests):
-    """Widen the tests of a rule, one at a time, where that makes the rule purer.
+    """Return the end of the support of each test of a rule, NaN for a test that stays crisp.
 
     In each round every test that is not settled yet proposes the support of greatest purity, given
     the others as they are; the purest proposal is adopted. This ends when the rule was purer
     before. Then every test that is still crisp reaches to the nearest value outside.
-
-    Parameters
-    ----------
-    columns : SortedColumns
-    positive : ndarray of bool, shape (n_samples,)
-    tests : ndarray of float, shape (n_tests, 3)
-
-    Returns
-    -------
-    ndarray of float, shape (n_tests,)
-        End of the support of each test; NaN for a test that stays crisp.
     """
     values, order, weights = columns.values, columns.order, columns.weights
     n_tests, n_samples = len(tests), values.shape[1]

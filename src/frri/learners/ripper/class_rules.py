@@ -1,7 +1,7 @@
 """Rules for one class against the rest: build a list, then improve it (Cohen 1995).
 
 RIPPER and FURIA share this machinery. They differ in how a rule is grown while the list is built
-and in what happens to a rule that pruning cannot help: the two switches of `Strategy`.
+and in what happens to a rule that pruning cannot help: the switches of `GrownRuleClassifier`.
 """
 
 from __future__ import annotations
@@ -61,41 +61,16 @@ class GrownRuleClassifier(LimitedRuleClassifier):
     min_weight: float
     optimizations: int
 
+    # Whether a rule added to the list is pruned on samples set apart, or grown on all.
+    prune: bool = False
+    # Whether a rule of which no prefix is worth more than no rule at all stays whole.
+    keeps_hopeless: bool = False
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count("folds", self.folds, least=2)
         check_count("optimizations", self.optimizations, most=MOST_OPTIMIZATIONS)
         check_amount("min_weight", self.min_weight)
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """Switches and limits of the search for rules.
-
-    Parameters
-    ----------
-    folds : int
-        One sample in `folds` is kept for pruning.
-    min_weight : float
-        A test that positives of a smaller weight satisfy ends the growth of a rule.
-    optimizations : int
-        Number of passes over the finished list to improve its rules.
-    prune_building : bool
-        If True, a rule added to the list is pruned on samples set apart; otherwise it is grown on
-        all.
-    keep_hopeless : bool
-        If True, a rule of which no prefix is worth more than no rule at all stays whole; otherwise
-        it loses all its tests.
-    max_conditions : int, optional
-        Maximum number of tests of a rule.
-    """
-
-    folds: int
-    min_weight: float
-    optimizations: int
-    prune_building: bool
-    keep_hopeless: bool
-    max_conditions: int | None = None
 
 
 class CrispRule(NamedTuple):
@@ -113,33 +88,14 @@ class Remaining(NamedTuple):
     coded: Codes
 
 
-class Place(NamedTuple):
-    """The place of a rule in a list.
-
-    Parameters
-    ----------
-    position : int
-    later : ndarray of int, shape (n_samples,)
-        The first rule after it that covers each sample; the number of rules stands for none.
-    left : ndarray of bool, shape (n_samples,)
-        Samples that the rules before it leave over.
-    rules : ndarray of float, shape (n_rules + 1, 3)
-        Weights of these samples, and of the positives, by their first later rule, and the bits of
-        each rule; at the end those without a rule.
-    """
-
-    position: int
-    later: NDArray[np.unsignedinteger]
-    left: Flags
-    rules: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class ClassProblem:
     """The samples of one class among others.
 
-    Parameters
+    Attributes
     ----------
+    learner : GrownRuleClassifier
+        The estimator, for its parameters.
     columns : SortedColumns
     own : int
         The class.
@@ -147,21 +103,20 @@ class ClassProblem:
         The samples that take part.
     false_share : float
         Expected fraction of covered negatives among all errors.
-    strategy : Strategy
     random : RandomState
     """
 
+    learner: GrownRuleClassifier
     columns: SortedColumns
     own: int
     rows: Flags
     false_share: float
-    strategy: Strategy
     random: np.random.RandomState
 
-    def rules(self) -> list[CrispRule]:
-        """Return the rules of the class, in order."""
+    def rules(self, optimizations: int) -> list[CrispRule]:
+        """Return the rules of the class, in order, after passes to improve them."""
         rules = self._pass_over([])
-        for _ in range(self.strategy.optimizations):
+        for _ in range(optimizations):
             rules = self._delete_needless(self._pass_over(rules))
         return rules
 
@@ -219,7 +174,7 @@ class ClassProblem:
 
     def _additional(self, left: Remaining) -> CrispRule:
         """Return a new rule for the samples that are left."""
-        if not self.strategy.prune_building:
+        if not self.learner.prune:
             return self._rule(self._grow(left, left.rows))
         grow, prune = self._split(left)
         return self._rule(self._prune(self._grow(left, grow), prune, "precision"))
@@ -242,34 +197,34 @@ class ClassProblem:
         tests = self._prune(further, prune, "accuracy")
 
         # The length without any of the three is common to them and need not be subtracted.
-        place = self._place(rules, position, later, left.rows)
-        as_it_is, renewed = self._length_with(old, place), self._length_with(replacement, place)
+        known = position, later, left.rows, self._counted(rules, later, left.rows)
+        as_it_is, renewed = (self._length_with(rule, *known) for rule in (old, replacement))
         revision, revised = old, as_it_is
         if len(tests) != len(old.tests):
             revision = self._rule(tests)
-            revised = self._length_with(revision, place)
+            revised = self._length_with(revision, *known)
         if as_it_is < revised + TOLERANCE and as_it_is < renewed + TOLERANCE:
             return old
         return revision if revised < renewed + TOLERANCE else replacement
 
-    def _place(
+    def _length_with(
         self,
-        rules: list[CrispRule],
+        rule: CrispRule,
         position: int,
         later: NDArray[np.unsignedinteger],
         left: Flags,
-    ) -> Place:
-        return Place(position, later, left, self._counted(rules, later, left))
+        counted: Floats,
+    ) -> float:
+        """Return the bits for a rule and for the errors of the list in which it takes a place.
 
-    def _length_with(self, rule: CrispRule, place: Place) -> float:
-        """Return the bits for a rule and for the errors of the list in which it takes a place."""
-        covered = np.flatnonzero(rule.covers & place.left)
-        rules = place.rules.copy()
-        rules[:, :2] -= self._tally(place.later, covered, len(rules) - 1)
+        `later` is the first rule after it that covers each sample, `left` what the rules before it
+        leave over, and `counted` what the later rules cover of that: see `_counted`.
+        """
+        rules = counted.copy()
+        rules[:, :2] -= self._tally(later, np.flatnonzero(rule.covers & left), len(rules) - 1)
         total, positives = self.length.total - rules[-1, 0], self.length.positives - rules[-1, 1]
-        later = rules[place.position + 1 : -1]
-        _, bits = self._kernels.delete_needless(self.length, total, positives, later)
-        return float(bits) + rule.bits
+        known = self.length, total, positives, rules[position + 1 : -1]
+        return float(self._kernels.delete_needless(*known)[1]) + rule.bits
 
     def _delete_needless(self, rules: list[CrispRule]) -> list[CrispRule]:
         """Delete rules, from the last to the first, without which the description is shorter."""
@@ -285,39 +240,27 @@ class ClassProblem:
     # ------------------------------------------------------------------ single rules
 
     def _split(self, left: Remaining) -> tuple[Flags, Flags]:
-        return split(self.columns.classes, left.rows, self.strategy.folds, self.random)
+        return split(self.columns.classes, left.rows, self.learner.folds, self.random)
 
     def _grow(self, left: Remaining, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
         """Add tests to a rule, each the one of greatest information gain, until it is pure.
 
-        Parameters
-        ----------
-        left : Remaining
-        rows : ndarray of bool, shape (n_samples,)
-            Which of these samples to grow on; all must satisfy the tests.
-        tests : ndarray of float, shape (n_tests, 3)
-            Tests of the rule so far.
+        It is grown on some of the samples left, `rows`, which satisfy the tests so far.
         """
-        min_units = float(self.strategy.min_weight) / self.columns.unit
+        min_units = float(self.learner.min_weight) / self.columns.unit
         added = self._kernels.grow(left.coded, rows, self.columns, min_units)
-        most = self.strategy.max_conditions
+        most = self.learner.max_conditions
         # Every test is the best after those before it, so that the first ones are those of a
         # shorter rule.
         added = added[: None if most is None else max(0, most - len(tests))]
         return np.concatenate((tests, added))
 
     def _prune(self, tests: Tests, rows: Flags, worth: Literal["precision", "accuracy"]) -> Tests:
-        """Cut a rule to the shortest prefix of greatest worth.
+        """Cut a rule to the shortest prefix of greatest worth on some samples.
 
-        Parameters
-        ----------
-        tests : ndarray of float, shape (n_tests, 3)
-        rows : ndarray of bool, shape (n_samples,)
-            The samples to prune on; without any the rule stays as it is.
-        worth : {"precision", "accuracy"}
-            Fraction of positives among the samples covered, smoothed: (p + 1) / (t + 2); or the
-            fraction of all samples classified correctly, covered positives and negatives that are
-            not covered.
+        "precision" is the fraction of positives among the samples covered, smoothed: (p + 1) / (t +
+        2); "accuracy" the fraction of all samples classified correctly, covered positives and
+        negatives that are not covered. Without samples the rule stays as it is.
         """
         counts = self._kernels.prefix_weights(self.columns, tests, rows, self.positive)
         (total, positives), *prefixes = counts.tolist()
@@ -331,7 +274,7 @@ class ClassProblem:
                 merit = (p + (total - positives) - (t - p)) / total
             if merit > best:
                 best, length = merit, k
-        return tests if not length and self.strategy.keep_hopeless else tests[:length]
+        return tests if not length and self.learner.keeps_hopeless else tests[:length]
 
     def _rule(self, tests: Tests) -> CrispRule:
         covers = self._kernels.covered(self.columns, tests)
@@ -356,18 +299,8 @@ class ClassProblem:
     def _tally(self, first: NDArray[np.integer], rows: Positions, n_rules: int) -> Floats:
         """Sum the weights of samples, and of positives, that each rule is the first to cover.
 
-        Parameters
-        ----------
-        first : ndarray of int, shape (n_samples,)
-            The first rule that covers each sample, `n_rules` if none does.
-        rows : ndarray of int
-            The samples to count.
-        n_rules : int
-
-        Returns
-        -------
-        ndarray of float, shape (n_rules + 1, 2)
-            The last row is for the samples that no rule covers.
+        `first` is the first rule that covers each sample of the table, `n_rules` if none does; the
+        last row of the result is for the samples that no rule covers.
         """
         codes = 2 * first.take(rows).astype(np.intp) + self.positive.take(rows)
         weights = None if self.columns.units is None else self.columns.weights[rows]
@@ -384,7 +317,7 @@ class ClassProblem:
 class CrispTest(NamedTuple):
     """A comparison of one feature with a value of the training table."""
 
-    attribute: int
+    column: int
     comparison: int
     value: float
 
@@ -402,12 +335,6 @@ def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
     """Keep the last of the tests of one feature in one direction, in the place of the first.
 
     Tests are added to what earlier ones leave, so the last is the tightest.
-
-    Examples
-    --------
-    >>> without_redundant(np.array([[0, 1, 5.0], [1, 2, 0.5], [0, 1, 3.0]]))
-    (CrispTest(attribute=0, comparison=1, value=3.0),
-     CrispTest(attribute=1, comparison=2, value=0.5))
     """
     kept = {(test[0], test[1]): test for test in tests.tolist()}
     return tuple(CrispTest(int(j), int(side), value) for j, side, value in kept.values())
@@ -425,11 +352,6 @@ def first_later(covers: list[Flags]) -> list[NDArray[np.unsignedinteger]]:
     """Return, for each rule of a list, the first rule after it that covers each sample.
 
     The number of rules stands for none.
-
-    Examples
-    --------
-    >>> first_later([np.array([True, True]), np.array([False, True])])
-    [array([2, 1], dtype=uint8), array([2, 2], dtype=uint8)]
     """
     number = np.min_scalar_type(len(covers)).type
     result = [np.full_like(covered, len(covers), dtype=number) for covered in covers[-1:]]
@@ -443,28 +365,8 @@ def split(
 ) -> tuple[Flags, Flags]:
     """Divide samples at random, class by class, into those to grow and those to prune a rule with.
 
-    The samples of each class are dealt onto piles in turn; the last part of all piles in a row is
-    for pruning.
-
-    Parameters
-    ----------
-    classes : ndarray of int, shape (n_samples,)
-    rows : ndarray of bool, shape (n_samples,)
-        The samples to divide.
-    folds : int
-        One part in `folds` is for pruning.
-    random : RandomState
-
-    Returns
-    -------
-    grow, prune : ndarray of bool, shape (n_samples,)
-
-    Examples
-    --------
-    >>> classes, everything = np.array([0, 0, 0, 1, 1, 1]), np.ones(6, dtype=bool)
-    >>> grow, prune = split(classes, everything, 3, np.random.RandomState(0))
-    >>> classes[grow], classes[prune]
-    (array([0, 0, 1, 1]), array([0, 1]))
+    The samples of each class are dealt onto `folds` piles in turn; the last part of all piles in a
+    row is for pruning.
     """
     shuffled = random.permutation(np.flatnonzero(rows))
     by_class = shuffled[classes[shuffled].argsort(kind="stable")]

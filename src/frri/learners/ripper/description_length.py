@@ -75,20 +75,10 @@ def _delete_interpreted(
 ) -> tuple[Flags, float]:
     """Delete rules one after another that save no bits or are wrong at least half of the time.
 
-    Parameters
-    ----------
-    problem : DescriptionLength
-    covered, positives : float
-        Weight of the samples that the whole list covers, and of the positives among them.
-    rules : ndarray of float, shape (n_rules, 3)
-        Rules of the list that may go, in the order in which they are tried: the weight of the
-        samples that each is the first to cover, of the positives among them, and its bits.
-
-    Returns
-    -------
-    kept : ndarray of bool, shape (n_rules,)
-    bits : float
-        Bits for the exceptions to the rest, less the bits saved.
+    The whole list covers samples, and positives among them, of the given weights. A row of `rules`
+    has the weight of the samples that a rule is the first to cover, of the positives among them,
+    and its bits. The result is which rules are kept, and the bits for the exceptions to these, less
+    the bits saved.
     """
     return _delete_loops(problem, covered, positives, rules.tolist())  # faster than array elements
 
@@ -124,13 +114,6 @@ def subset_length(n: float, k: float, share: float) -> float:
 
     A probability above 1, which comes from an expectation that the counts contradict, has no
     length: the result is NaN and no comparison with it holds.
-
-    Examples
-    --------
-    >>> subset_length(8, 4, 0.5)
-    8.0
-    >>> subset_length(8, 0, 0.0)
-    0.0
     """
     if share > 1.0:
         return nan

@@ -14,7 +14,6 @@ from frri.learners.ripper.class_rules import (
     ClassProblem,
     CrispTest,
     GrownRuleClassifier,
-    Strategy,
     kernels_for,
     without_redundant,
 )
@@ -101,6 +100,8 @@ class FURIAClassifier(GrownRuleClassifier):
     array([0, 0])
     """
 
+    keeps_hopeless = True
+
     def __init__(
         self,
         *,
@@ -160,20 +161,12 @@ class FURIAClassifier(GrownRuleClassifier):
     def _fuzzy_rules(self, table: TrainingTable) -> Iterator[FuzzyRule]:
         """Find the rules of every class against all other samples, and what these cover."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
-        strategy = Strategy(
-            folds=self.folds,
-            min_weight=self.min_weight,
-            optimizations=self.optimizations,
-            prune_building=False,
-            keep_hopeless=True,
-            max_conditions=self.max_conditions,
-        )
         everything = np.ones(len(table.values), dtype=np.bool_)
         for own, label in enumerate(table.labels):
             false_share = table.class_counts[own] / columns.weights.sum()
-            problem = ClassProblem(columns, own, everything, false_share, strategy, random)
+            problem = ClassProblem(self, columns, own, everything, false_share, random)
             with self._step(f"rules for {label!r}"):
-                rules = problem.rules()
+                rules = problem.rules(self.optimizations)
             for crisp in rules:
                 tests = without_redundant(crisp.tests)
                 supports = widen(columns, problem.positive, tests)
@@ -181,7 +174,7 @@ class FURIAClassifier(GrownRuleClassifier):
                 factors = certainties(degrees, problem.positive, columns.weights)
                 rule = Rule(
                     conditions=tuple(
-                        _condition(test, end, table.attributes[test.attribute])
+                        _condition(test, end, table.attributes[test.column])
                         for test, end in zip(tests, supports.tolist(), strict=True)
                     ),
                     consequent=label,
@@ -210,19 +203,7 @@ def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -
 def prefix_degrees(
     values: Floats, tests: Sequence[CrispTest], supports: Floats, t_norm: str
 ) -> Floats:
-    """Return the degrees to which samples satisfy the first 0, 1, ..., all tests of a rule.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_features, n_samples)
-    tests : sequence of CrispTest
-    supports : ndarray of float, shape (n_tests,)
-    t_norm : {"product", "minimum"}
-
-    Returns
-    -------
-    ndarray of float, shape (n_tests + 1, n_samples)
-    """
+    """Return the degrees to which samples satisfy the first 0, 1, ..., all tests of a rule."""
     join = np.multiply if t_norm == "product" else np.minimum
     degrees = np.ones((len(tests) + 1, values.shape[1]))
     for k, ((column, comparison, value), end) in enumerate(zip(tests, supports, strict=True)):
@@ -240,17 +221,6 @@ def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float
 
     The fraction of positives in the sum of degrees, with two virtual samples added that are
     positive as often as those of the table, so that a rule that covers little has little weight.
-
-    Parameters
-    ----------
-    degrees : ndarray of float, shape (n_tests + 1, n_samples)
-    positive : ndarray of bool, shape (n_samples,)
-    weights : ndarray of float, shape (n_samples,)
-
-    Examples
-    --------
-    >>> certainties(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([True, False]), np.ones(2))
-    [0.5, 0.666...]
     """
     own = np.flatnonzero(positive)
     expected = 2.0 * weights[own].sum() / weights.sum()
@@ -263,20 +233,7 @@ def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float
 def stretched_weights(certainties: list[float]) -> tuple[float, ...]:
     """Return the weights of the prefixes of a rule for a sample that no rule covers.
 
-    Parameters
-    ----------
-    certainties : list of float
-        Of the first 0, 1, ..., all m tests.
-
-    Returns
-    -------
-    tuple of float
-        The certainty of k tests times (k + 1) / (m + 2); 0 without any test.
-
-    Examples
-    --------
-    >>> stretched_weights([0.5, 0.75, 1.0])
-    (0.0, 0.375, 0.75)
+    The certainty of the first k of m tests times (k + 1) / (m + 2); 0 without any test.
     """
     m = len(certainties) - 1
     return tuple((k + 1) / (m + 2) * c if k else 0.0 for k, c in enumerate(certainties))

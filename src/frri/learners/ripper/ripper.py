@@ -12,7 +12,6 @@ from frri.learners.ripper.class_rules import (
     ClassProblem,
     CrispRule,
     GrownRuleClassifier,
-    Strategy,
     without_redundant,
 )
 from frri.learners.validation import check_boolean, random_numbers
@@ -133,14 +132,6 @@ class RIPPERClassifier(GrownRuleClassifier):
     def _decision_list(self, table: TrainingTable) -> list[CrispRule]:
         """Find the rules of all classes but the most frequent, and the default rule."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
-        strategy = Strategy(
-            folds=self.folds,
-            min_weight=self.min_weight,
-            optimizations=self.optimizations if self.prune else 0,
-            prune_building=bool(self.prune),
-            keep_hopeless=False,
-            max_conditions=self.max_conditions,
-        )
         counts = np.array(table.class_counts)
         shuffled = random.permutation(len(counts))
         ascending = shuffled[counts[shuffled].argsort(kind="stable")]
@@ -148,9 +139,9 @@ class RIPPERClassifier(GrownRuleClassifier):
         left, rules = everything, []
         for k, own in enumerate(ascending[:-1]):
             false_share = counts[own] / counts[ascending[k:]].sum()
-            problem = ClassProblem(columns, own, left, false_share, strategy, random)
+            problem = ClassProblem(self, columns, own, left, false_share, random)
             with self._step(f"rules for {table.labels[own]!r}"):
-                found = problem.rules()
+                found = problem.rules(self.optimizations if self.prune else 0)
             for rule in found:
                 left = left & ~rule.covers
             rules += found
@@ -172,7 +163,7 @@ def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
     for rule, c, shares, known in zip(crisp, own, distributions.tolist(), statistics, strict=True):
         yield Rule(
             conditions=tuple(
-                test.condition(table.attributes[test.attribute])
+                test.condition(table.attributes[test.column])
                 for test in without_redundant(rule.tests)
             ),
             consequent=table.labels[c],
