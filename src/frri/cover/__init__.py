@@ -16,9 +16,9 @@ Examples
 (array([2, 3]), 'optimal', 3)
 """
 
-import operator
 import warnings
-from typing import SupportsIndex
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -98,7 +98,8 @@ def minimum_cover(
         warnings.warn(message, FutureWarning, stacklevel=2)
         work_limit = effort
     prices = _check_costs(costs, len(covers))
-    work = Work(_check_work(work_limit), _check_time(time_limit), _check_gap(optimality_gap))
+    _check_limits(work_limit, time_limit, optimality_gap)
+    work = Work(int(work_limit), time_limit, optimality_gap)
     if solver not in ("branching", "highs"):
         raise ValueError(f"solver is 'branching' or 'highs', not {solver!r}.")
     problem: Problem | LargeProblem | HighsProblem
@@ -152,25 +153,12 @@ def _check_costs(costs: ArrayLike | None, n: int) -> Ints:
     return prices.astype(np.int64)
 
 
-def _check_work(work_limit: SupportsIndex) -> int:
-    try:
-        units = operator.index(work_limit)
-    except TypeError:
-        units = -1
-    if units < 0:
+def _check_limits(work_limit: Any, time_limit: float | None, gap: float) -> None:
+    if not isinstance(work_limit, Integral) or work_limit < 0:
         raise ValueError(f"work_limit must be a whole number and not negative, not {work_limit!r}.")
-    return units
-
-
-def _check_gap(gap: float) -> float:
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(
+            f"time_limit must be a number of seconds and not negative, not {time_limit!r}."
+        )
     if not 0 <= gap <= 1:
         raise ValueError(f"optimality_gap must be a fraction from 0 to 1, not {gap!r}.")
-    return gap
-
-
-def _check_time(seconds: float | None) -> float | None:
-    if seconds is not None and not seconds >= 0:
-        raise ValueError(
-            f"time_limit must be a number of seconds and not negative, not {seconds!r}."
-        )
-    return seconds

@@ -39,20 +39,11 @@ def round_multipliers(
 def exact_bound(
     lists: CoverLists, multipliers: Floats, costs: Floats, state: Bytes, size: int
 ) -> tuple[float, Floats]:
-    """Return a proved lower bound and the reduced costs that go with it.
+    """Return a proven lower bound on the cost of covers, and its reduced costs.
 
-    Parameters
-    ----------
-    lists : CoverLists
-    multipliers : ndarray of float64, shape (n_objects,) or (n_objects + 2,)
-        One per object and, where the number of candidates is given, one each for the upper and
-        the lower limit on it.
-    costs : ndarray of float64
-        Integers.
-    state : ndarray of int8
-        Per candidate: 1 chosen, 0 free, -1 excluded.
-    size : int
-        Number of candidates to choose, or -1.
+    There is a multiplier for each object and, where the number of candidates `size` is given (else
+    -1), one each for the upper and the lower limit on it. Costs are integers; `state` is 1 for
+    chosen candidates, 0 for free and -1 for excluded ones.
 
     Examples
     --------
@@ -97,17 +88,8 @@ def subgradient_bound(
 ) -> LagrangianBound:
     """Return a lower bound on the number of candidates of a cover, by subgradient ascent.
 
-    Parameters
-    ----------
-    matrix : sparse matrix, candidates x objects
-    upper : int
-        Size of a known cover.
-    work : Work
-    iterations : int
-    start : ndarray of float64, optional
-        Multipliers to begin with, from a similar problem.
-    step : float
-        Length of the first steps, as a fraction of that which the known cover suggests.
+    `upper` is the size of a known cover, `start` multipliers of a similar problem, and `step` the
+    length of the first steps, as a fraction of that which the known cover suggests.
     """
     by_candidate = matrix.astype(np.float64)
     starts, objects = by_candidate.indptr[:-1], by_candidate.indices

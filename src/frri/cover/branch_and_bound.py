@@ -50,17 +50,7 @@ HERE = sys.modules[__name__]
 
 
 class CoverGoal(NamedTuple):
-    """The covers that a search looks for.
-
-    Attributes
-    ----------
-    costs : ndarray of float64
-        Integers.
-    size : int
-        Number of candidates to choose, or -1.
-    upper : int
-        Only covers that cost less are of interest.
-    """
+    """Covers of a number of candidates (-1: any) that cost less than a limit."""
 
     costs: Floats
     size: int
@@ -68,24 +58,12 @@ class CoverGoal(NamedTuple):
 
 
 class Domains(NamedTuple):
-    """The state of all candidates and objects in one node of a search.
+    """The state of all candidates and objects in one node of a search."""
 
-    Attributes
-    ----------
-    state : ndarray of int8
-        Per candidate: CHOSEN, FREE or EXCLUDED.
-    uncovered : ndarray of bool
-        Per object: whether no chosen candidate covers it.
-    degree : ndarray of int64
-        Per uncovered object: its coverers that are not excluded.
-    gain : ndarray of int64
-        Per candidate: the uncovered objects that it covers.
-    """
-
-    state: Bytes
-    uncovered: Flags
-    degree: Ints
-    gain: Ints
+    state: Bytes  # per candidate: CHOSEN, FREE or EXCLUDED
+    uncovered: Flags  # per object: whether no chosen candidate covers it
+    degree: Ints  # per uncovered object: its coverers that are not excluded
+    gain: Ints  # per candidate: the uncovered objects that it covers
 
     def copy(self) -> "Domains":
         """Return an independent copy."""
@@ -154,26 +132,21 @@ class BranchAndBound:
         size: int | None = None,
         ties: Flags | None = None,
     ) -> None:
-        self.lists = lists
-        self.costs = costs.astype(np.float64)
+        self.lists, self.costs, self.work = lists, costs.astype(np.float64), work
         self.upper = upper if ties is None else upper + 1
         self.support = ties
-        self.work = work
         self.size = -1 if size is None else size
         self.n, self.m = len(costs), len(lists.coverers_from) - 1
         self.best: Ints | None = None
         self.open: list[tuple[Node, int, int]] = []
         self.current: Node | None = None
-        self.finished = False
-        self._first = False
-        self._tied = 0
-        self._extra = 0 if size is None else 2
+        self.finished = self._first = False
+        self._tied, self._extra = 0, 0 if size is None else 2
         self._pseudocosts = Pseudocosts(np.zeros((2, self.n)), np.zeros((2, self.n)))
 
     def start(self) -> Node:
         """Solve the program of the root; its bound may suggest a better `upper` to go on with."""
-        root = self.root()
-        self.current = root
+        self.current = root = self.root()
         self._solve(root)
         return root
 
@@ -199,13 +172,7 @@ class BranchAndBound:
         return min(proved, default=0.0)
 
     def first_in_order(self, cover: Ints) -> Ints:
-        """Return the cover that costs less than `upper` whose ascending list comes first.
-
-        Parameters
-        ----------
-        cover : ndarray of int64
-            One of them.
-        """
+        """Return the first in order of the covers that cost less than `upper`; `cover` is one."""
         self._first = True
         inside = np.zeros(self.n, dtype=bool)
         inside[cover] = True
@@ -216,19 +183,15 @@ class BranchAndBound:
                 break
             if node.domains.state[j]:
                 continue
-            if inside[j]:
-                self._fix(node, np.array([j]), NONE)
-                continue
-            self._solve(node)
-            if node.domains.state[j]:
-                continue
-            found = self._cover_with(node, j)
-            if found is None:
-                self._fix(node, NONE, np.array([j]))
-            else:
-                inside[:] = False
-                inside[found] = True
-                self._fix(node, np.array([j]), NONE)
+            if not inside[j]:
+                self._solve(node)
+                if node.domains.state[j]:
+                    continue
+                found = self._find_cover_with(node, j)
+                if found is not None:
+                    inside[:] = False
+                    inside[found] = True
+            self._fix(node, j, chosen=bool(inside[j]))
         return np.flatnonzero(inside)
 
     def root(self) -> Node:
@@ -249,9 +212,8 @@ class BranchAndBound:
         lp = Relaxation(table, basic, np.arange(n), np.ones(height), state.copy(), flipped)
         return Node(Domains(state, np.ones(m, dtype=bool), degree, gain), lp, bound=0.0, fresh=True)
 
-    def _cover_with(self, node: Node, j: int) -> Ints | None:
-        self.best = None
-        self.open = [(node, j, 1)]
+    def _find_cover_with(self, node: Node, j: int) -> Ints | None:
+        self.best, self.open = None, [(node, j, 1)]
         self._explore()
         return self.best
 
@@ -273,20 +235,17 @@ class BranchAndBound:
         self.finished = True
 
     def _child(self, parent: Node, j: int, value: int) -> Node:
-        domains = parent.domains.copy()
         lp = parent.lp._replace(flipped=parent.lp.flipped.copy())
-        node = Node(domains, lp, parent.bound, fresh=False)
-        only = np.array([j])
-        self._fix(node, only if value else NONE, NONE if value else only)
+        node = Node(parent.domains.copy(), lp, parent.bound, fresh=False)
+        self._fix(node, j, chosen=bool(value))
         return node
 
-    def _fix(self, node: Node, chosen: Ints, excluded: Ints) -> None:
-        """Fix candidates and all that follows; the node is closed if that is impossible."""
-        possible = self.work.kernels(HERE).fix(
-            self.lists, self.size, node.domains, chosen, excluded
-        )
-        if not possible:
-            node.closed = True
+    def _fix(self, node: Node, j: int, *, chosen: bool) -> None:
+        """Fix a candidate and all that follows; the node is closed if that is impossible."""
+        only = np.array([j])
+        fixed = (only, NONE) if chosen else (NONE, only)
+        fix = self.work.kernels(HERE).fix
+        node.closed |= not fix(self.lists, self.size, node.domains, *fixed)
 
     def _solve(self, node: Node) -> None:
         """Solve the node's program, fix what follows, and close the node if nothing is left."""
@@ -353,8 +312,7 @@ class BranchAndBound:
     def _is_cover(self, cover: Ints) -> bool:
         if self._extra and len(cover) != self.size:
             return False
-        lists = self.lists
-        covered = np.zeros(self.m, dtype=bool)
+        lists, covered = self.lists, np.zeros(self.m, dtype=bool)
         for j in cover:
             covered[lists.objects[lists.objects_from[j] : lists.objects_from[j + 1]]] = True
         return bool(covered.all())
@@ -470,25 +428,10 @@ def solve_node(  # noqa: C901 - one loop, all in one kernel
 ) -> tuple[int, float, Relaxation, int, int]:
     """Solve the node's program and fix by reduced cost until nothing changes.
 
-    Parameters
-    ----------
-    lists : CoverLists
-    goal : CoverGoal
-        The node is closed once covers that cost less than `upper` are excluded.
-    domains : Domains
-        Changed in place; may be ahead of `lp`.
-    lp : Relaxation
-    bound : float
-        The bound proved so far.
-    fresh : bool
-        Whether the tableau was made from the data for this node: then it counts as optimal, though
-        never as a proof.
-    cells : int
-        Approximate number of cells of tableaus to rewrite before a pause.
-
-    Returns
-    -------
-    outcome, bound, lp, pivots, spent
+    `domains` are changed in place and may be ahead of `lp`. The node is closed once covers that
+    cost less than the goal's limit are excluded. A `fresh` tableau, made from the data for this
+    node, counts as optimal, though never as a proof. There is a pause after about `cells` cells of
+    tableaus. Return the outcome, bound and tableau, and the pivots and cells spent.
     """
     state, n, m = domains.state, len(domains.state), len(domains.uncovered)
     upper, extra = goal.upper, 0 if goal.size < 0 else 2
@@ -548,12 +491,8 @@ def choose_branch(
     """Choose the candidate to branch on: the one expected to raise the bound most on both sides.
 
     The expected gain is that of the next pivot or, if larger, the mean gain of earlier branches on
-    it. The best candidates that were never branched on are probed first (strong branching).
-
-    Returns
-    -------
-    candidate, value, pivots, spent
-        The candidate is -1 if none is fractional.
+    it. The best candidates that were never branched on are probed first (strong branching). Return
+    the candidate (-1 if none is fractional), its value, and the pivots and cells spent.
     """
     rows = np.flatnonzero(lp.basic < len(state))
     rows = rows[state[lp.basic[rows]] == FREE]
@@ -605,10 +544,10 @@ def _probe(lp: Relaxation, candidate: int, side: int, upper: int) -> tuple[float
     action[candidate] = AT_ONE if (side == 1) != lp.flipped[candidate] else AT_ZERO
     fixed = lp.fixed.copy()
     fixed[candidate] = CHOSEN if side else EXCLUDED
-    trial = child(lp, action, fixed, np.zeros(2, dtype=np.int64))
-    trial = Relaxation(
-        trial.table, trial.basic, trial.nonbasic, trial.weights, fixed, lp.flipped.copy()
+    table, basic, nonbasic, weights, _, flipped = child(
+        lp, action, fixed, np.zeros(2, dtype=np.int64)
     )
+    trial = Relaxation(table, basic, nonbasic, weights, fixed, flipped.copy())
     status, pivots, _ = reoptimize(trial, upper - 1 + 1e-7, PROBE_PIVOTS)
     reached = upper if status == INFEASIBLE else min(-trial.table[-1, -1], upper)
     return max(reached + lp.table[-1, -1], 0.0), pivots, trial.table.size

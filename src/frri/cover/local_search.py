@@ -37,57 +37,35 @@ HERE = sys.modules[__name__]
 
 
 class Arrays(NamedTuple):
-    """The state of a search, changed in place.
-
-    Attributes
-    ----------
-    lists : CoverLists
-    costs : ndarray of int64
-        Per candidate.
-    weights, times, coverer_sum, touched : ndarray of int64
-        Per object: its weight, the number of chosen candidates that cover it, the sum of their
-        indices (the coverer itself if there is one), and the last move of any of its coverers.
-    score, stamp, left, place : ndarray of int64
-        Per candidate: gain outside the cover and minus loss inside, the last step and the last move
-        in which it left, and its place in `chosen`, -1 if it is outside.
-    chosen, uncovered, where : ndarray of int64
-        The chosen candidates, the uncovered objects, and the place of each object among these.
-    best : ndarray of int64
-        The best cover so far.
-    numbers : ndarray of int64
-        Numbers of the search, at `N_CHOSEN` and the other places.
-    """
+    """The state of a search, changed in place."""
 
     lists: CoverLists
     costs: Ints
+    # Per object: its weight, the number of chosen candidates that cover it, the sum of their
+    # indices (the coverer itself if there is one), and the last move of any of its coverers.
     weights: Ints
     times: Ints
     coverer_sum: Ints
     touched: Ints
+    # Per candidate: gain outside the cover and minus loss inside, the last step and the last move
+    # in which it left, and its place in `chosen`, -1 if it is outside.
     score: Ints
     stamp: Ints
     left: Ints
     place: Ints
+    # The chosen candidates, the uncovered objects, and the place of each object among these.
     chosen: Ints
     uncovered: Ints
     where: Ints
-    best: Ints
-    numbers: Ints
+    best: Ints  # the best cover so far
+    numbers: Ints  # at `N_CHOSEN` and the other places
 
 
 class LocalSearch:
     """A local search that can be continued.
 
-    Parameters
-    ----------
-    lists : CoverLists
-    costs : ndarray of int64
-    cover : ndarray of int64
-        The complete cover to start from.
-    hold : bool
-        If True, look for cheaper covers of that size instead of smaller ones.
-    weights : ndarray of int64, optional
-        Weights of the objects from an earlier search, changed in place; by default 1.
+    It starts from a complete cover. With `hold`, it looks for cheaper covers of that size instead
+    of smaller ones. `weights` of the objects from an earlier search are changed in place.
     """
 
     def __init__(
@@ -102,30 +80,19 @@ class LocalSearch:
         n, m = len(lists.objects_from) - 1, len(lists.coverers_from) - 1
         own = np.ones(m, dtype=np.int64) if weights is None else weights
         sums = np.concatenate(([0], np.cumsum(own[lists.objects])))
-        numbers = np.zeros(11, dtype=np.int64)
-        numbers[[N_UNCOVERED, SEED, RECENT]] = m, 20_160_531, -1
-        numbers[BEST_COUNT] = len(cover)
-        numbers[BEST_COST] = costs[cover].sum()
+        numbers, best = np.zeros(11, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        numbers[[N_UNCOVERED, SEED, RECENT, HELD]] = m, 20_160_531, -1, hold
+        numbers[[BEST_COUNT, BEST_COST]] = len(cover), costs[cover].sum()
         numbers[PERMITTED] = len(cover) if hold else len(cover) - 1
-        numbers[HELD] = hold
-        best = np.zeros(n, dtype=np.int64)
         best[: len(cover)] = cover
+        times, coverer_sum, touched = np.zeros((3, m), dtype=np.int64)
+        score = sums[lists.objects_from[1:]] - sums[lists.objects_from[:-1]]
+        stamp, chosen = np.zeros((2, n), dtype=np.int64)
+        left, place = np.full((2, n), -1, dtype=np.int64)
+        uncovered, where = np.arange(m, dtype=np.int64), np.arange(m, dtype=np.int64)
         self.arrays = Arrays(
-            lists=lists,
-            costs=costs,
-            weights=own,
-            times=np.zeros(m, dtype=np.int64),
-            coverer_sum=np.zeros(m, dtype=np.int64),
-            touched=np.zeros(m, dtype=np.int64),
-            score=sums[lists.objects_from[1:]] - sums[lists.objects_from[:-1]],
-            stamp=np.zeros(n, dtype=np.int64),
-            left=np.full(n, -1, dtype=np.int64),
-            place=np.full(n, -1, dtype=np.int64),
-            chosen=np.zeros(n, dtype=np.int64),
-            uncovered=np.arange(m, dtype=np.int64),
-            where=np.arange(m, dtype=np.int64),
-            best=best,
-            numbers=numbers,
+            *(lists, costs, own, times, coverer_sum, touched, score, stamp, left, place),
+            *(chosen, uncovered, where, best, numbers),
         )
 
     @property

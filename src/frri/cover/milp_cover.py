@@ -122,17 +122,18 @@ def partial_cover(
     if most is not None and parts:
         parts = [np.concatenate(parts)]  # one limit binds all groups together
     allowed = None if left_out is None else np.asarray(left_out, dtype=np.int64)
-    chosen, bound, nodes = [np.zeros(0, dtype=np.int64)], 0, 0
-    stopped_by: str | None = None
-    for ids in parts:
-        part = _PartialProgram(matrix[ids], price[ids], group[ids], most, allowed)
-        chosen.append(ids[part.solve(work_limit, deadline)])
-        bound += part.bound
-        nodes += part.nodes
-        stopped_by = part.stopped_by or stopped_by
+    answers = [
+        _PartialProgram(matrix[ids], price[ids], group[ids], most, allowed).solve(
+            work_limit, deadline
+        )
+        for ids in parts
+    ]
+    found = [ids[answer.chosen] for ids, answer in zip(parts, answers, strict=True)]
+    bound = sum(answer.bound for answer in answers)
     # Where enough must be covered, every object counts.
     least = np.zeros_like(price) if left_out is not None else price
-    selected = _remove_unneeded(matrix, np.sort(np.concatenate(chosen)), group, least)
+    selected = np.sort(np.concatenate([group[:0], *found]))
+    selected = _remove_unneeded(matrix, selected, group, least)
     n_covered = len(np.unique(matrix[selected].indices))
     worth = n_covered - int(price[selected].sum())
     return PartialCover(
@@ -141,8 +142,10 @@ def partial_cover(
         worth=worth,
         bound=bound,
         status="optimal" if worth == bound else "feasible",
-        stopped_by=None if worth == bound else stopped_by,
-        nodes=nodes,
+        stopped_by=None
+        if worth == bound
+        else next((a.ended for a in answers[::-1] if a.ended), None),
+        nodes=sum(answer.nodes for answer in answers),
         seconds=time.perf_counter() - start,
     )
 
@@ -182,17 +185,14 @@ class _PartialProgram:
         self.counts = np.array([len(same) for same in columns.values()], dtype=np.int64)
         self.prices, self.groups = prices, groups
         self.most, self.allowed = most, allowed
-        self.bound, self.nodes = 0, 0
-        self.stopped_by: str | None = None
 
-    def solve(self, work_limit: int, deadline: float | None) -> Ints:
-        """Return the best choice found; `bound` is proven for all choices."""
+    def solve(self, work_limit: int, deadline: float | None) -> "_Answer":
+        """Return the best choice found, and the proven bound on the worth of all choices."""
         n, k = len(self.prices), len(self.counts)
         total = int(self.counts.sum())
-        quick = self._choose_greedily()
+        chosen = self._choose_greedily()
         if work_limit == 0:
-            self.bound, self.stopped_by = total, "effort"
-            return quick
+            return _Answer(chosen, total, 0, "effort")
         answer = _solve_program(
             np.concatenate([self.prices, self.counts]),
             self._constraints(),
@@ -200,10 +200,9 @@ class _PartialProgram:
             nodes=max(1, work_limit // UNITS_PER_NODE),
             deadline=deadline,
         )
-        self.nodes, self.bound, self.stopped_by = answer.nodes, total - answer.bound, answer.ended
-        if answer.x is None:
-            return quick
-        return max(np.flatnonzero(answer.x[:n] > 0.5), quick, key=self._worth)
+        if answer.chosen is not None:
+            chosen = max(answer.chosen[answer.chosen < n], chosen, key=self._worth)
+        return answer._replace(chosen=chosen, bound=total - answer.bound)
 
     def _constraints(self) -> list[LinearConstraint]:
         n, k = len(self.prices), len(self.counts)
@@ -364,7 +363,7 @@ class _CoverProgram:
         self.nodes += answer.nodes
         if answer.ended == "time" and deadline is not None and time.perf_counter() >= deadline:
             self.stopped_by = "time"
-        return None if answer.x is None else np.flatnonzero(answer.x > 0.5), answer.bound
+        return answer.chosen, answer.bound
 
     def _choose_greedily(self) -> Ints:
         """Choose the largest gain, the cheaper first, and remove redundant candidates."""
@@ -451,9 +450,9 @@ class HighsProblem:
 
 
 class _Answer(NamedTuple):
-    """A solution or None, the proven bound, the number of nodes, and the limit that ended it."""
+    """The variables chosen or None, the proven bound, the nodes, and the limit that ended it."""
 
-    x: Floats | None
+    chosen: Ints | None
     bound: int
     nodes: int
     ended: str | None
@@ -482,10 +481,10 @@ def _solve_program(
     )
     known = answer.mip_dual_bound
     bound = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
+    chosen = None if answer.x is None else np.flatnonzero(answer.x > 0.5)
     limit = "time" if answer.status == 1 and deadline is not None else "effort"
-    return _Answer(
-        answer.x, bound, int(answer.mip_node_count or 0), None if answer.status == 0 else limit
-    )
+    ended = None if answer.status == 0 else limit
+    return _Answer(chosen, bound, int(answer.mip_node_count or 0), ended)
 
 
 def _columns_by_coverers(matrix: sparse.csr_array) -> dict[bytes, list[int]]:

@@ -35,28 +35,14 @@ LARGEST_WEIGHT = 1e6
 
 
 class Relaxation(NamedTuple):
-    """The linear program of a node.
+    """The linear program of a node."""
 
-    Attributes
-    ----------
-    table : ndarray of float64
-        The tableau.
-    basic, nonbasic : ndarray of int64
-        Its variables; -1 for a column that is empty.
-    weights : ndarray of float64
-        Weights of its rows in the Devex rule.
-    fixed : ndarray of int8
-        Fixings of candidates that the tableau contains: 1 chosen, 0 free, -1 excluded.
-    flipped : ndarray of bool
-        Candidates that the tableau contains as one minus themselves.
-    """
-
-    table: Floats
-    basic: Ints
-    nonbasic: Ints
-    weights: Floats
-    fixed: Bytes
-    flipped: Flags
+    table: Floats  # the tableau
+    basic: Ints  # variables of its rows
+    nonbasic: Ints  # variables of its columns; -1 for a column that is empty
+    weights: Floats  # of its rows in the Devex rule
+    fixed: Bytes  # candidates fixed in the tableau: 1 chosen, 0 free, -1 excluded
+    flipped: Flags  # candidates that the tableau contains as one minus themselves
 
 
 @inner_kernel
