@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from frri.learners.quickrules import QuickReduct, QuickRulesClassifier
     from frri.learners.ripper.furia import FURIAClassifier
     from frri.learners.ripper.ripper import RIPPERClassifier
-    from frri.pareto.frontier import frontier
+    from frri.pareto import frontier
     from frri.readers import read_table
     from frri.report import write_report
     from frri.rules import (
@@ -66,7 +66,7 @@ _HOMES = {
     "Rule": "rules",
     "RuleSet": "rules",
     "RuleStatistics": "rules",
-    "frontier": "pareto.frontier",
+    "frontier": "pareto",
     "minimum_cover": "cover",
     "read_table": "readers",
     "tree_rules": "learners.box_rules",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri._util import Floats, import_optional
-from frri.pareto.frontier import Frontier
+from frri.pareto import Frontier
 from frri.rules import NumericCondition, Rule, RuleSet
 from frri.rules.rule import as_labels
 from frri.rules.rule_statistics import quality

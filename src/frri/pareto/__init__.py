@@ -1,1 +1,284 @@
-"""The Pareto frontier of size and errors: the fewest errors that N rules of a pool can make."""
+"""The trade-off between the number of rules and the errors, with a proof for each size.
+
+A *pool* is any number of rules that predict a class, of one estimator or of several. The weight of
+each rule is its precision in a labelled table with Laplace smoothing (one more sample of its own
+class, and one of every other). The chosen rule with the highest weight times degree decides about
+a sample, and the majority class decides where no chosen rule covers it. So a choice is a rule set
+with the semantics "best-rule" and the fallback "priors", and its errors are those of its own
+predictions.
+"""
+
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frri._util import import_optional
+from frri.rules.condition import NumericCondition, is_strict
+from frri.rules.rule import Label, Rule
+from frri.rules.rule_statistics import class_positions
+from frri.rules.ruleset import RuleSet
+from frri.rules.semantics import CLASS_RULES, Semantics, Support
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUPPORTED = Support(
+    "A pool of rules",
+    "it takes rules that say or vote for a class",
+    CLASS_RULES | {"softmax-votes"},
+)
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The best rule set found of a maximum size, and the proven bound on its errors.
+
+    Parameters
+    ----------
+    at_most : int
+        Maximum number of rules; the rule set may have fewer, where more do not help.
+    ruleset : RuleSet
+    errors : int
+        Number of samples that it misclassifies.
+    bound : int
+        Proven lower bound on the errors of all rule sets of at most that size from the pool.
+    n_pool : int
+        Number of rules in the pool.
+    """
+
+    at_most: int
+    ruleset: RuleSet
+    errors: int
+    bound: int
+    n_pool: int
+
+    @property
+    def proved(self) -> bool:
+        """Whether the rule set is proven optimal."""
+        return self.errors == self.bound
+
+    @property
+    def certificate(self) -> str:
+        """The proof as a sentence."""
+        n_rules, errors = len(self.ruleset), f"{self.errors:,}"
+        rules = f"of these {self.n_pool:,} rules"
+        if self.bound == 0 < self.errors:
+            return (
+                f"{self.at_most} {rules}: nothing is proved, there was no time; "
+                f"these {n_rules} make {errors} errors."
+            )
+        subject, verb = (f"No {self.at_most}", "make") if self.at_most > 1 else ("None", "makes")
+        known = f"{subject} {rules} {verb} fewer than {self.bound:,} errors"
+        if not self.proved:
+            return f"{known}; these {n_rules} make {errors}."
+        if n_rules == 1:
+            return f"{known}; this one makes no more."
+        return f"{known}; {f'these {n_rules}' if n_rules else 'no rules at all'} make no more."
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The fewest errors for each number of rules, as `frontier` returns them.
+
+    Parameters
+    ----------
+    pool : RuleSet
+        The rules to choose from, with their weights.
+    default : label
+        Class of samples that none of the chosen rules covers.
+    n_objects : int
+    points : tuple of FrontierPoint
+        One for each size, ascending.
+    """
+
+    pool: RuleSet
+    default: Label
+    n_objects: int
+    points: tuple[FrontierPoint, ...]
+
+    def __getitem__(self, at_most: int) -> FrontierPoint:
+        """Return the point of a size."""
+        points = {point.at_most: point for point in self.points}
+        if at_most not in points:
+            sizes = ", ".join(map(str, points))
+            raise KeyError(f"There is no point for {at_most} rules; there are {sizes}.")
+        return points[at_most]
+
+    def cheapest(self, price: float) -> tuple[FrontierPoint, float]:
+        """Return the point with the least errors + price x rules, and a lower bound on that.
+
+        Parameters
+        ----------
+        price : float
+            Number of errors that a rule must save to be worth it.
+
+        Returns
+        -------
+        point : FrontierPoint
+        bound : float
+            Proven for all rule sets of at most the largest size.
+        """
+        if not price >= 0:
+            raise ValueError(f"price must be a number of errors and not negative, got {price!r}.")
+        cheapest = min(self.points, key=lambda point: point.errors + price * len(point.ruleset))
+        # More rules than the previous size, and at least the errors proven for this one.
+        fewer = [0, *(point.at_most for point in self.points)]
+        least = [
+            point.bound + price * (n + 1) for point, n in zip(self.points, fewer, strict=False)
+        ]
+        nothing = sum(self.pool.class_counts) - max(self.pool.class_counts)
+        return cheapest, min(*least, nothing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results for each size, for JSON."""
+        return {
+            "target": self.pool.target,
+            "pool": len(self.pool),
+            "objects": self.n_objects,
+            "default": self.default,
+            "points": [
+                {
+                    "at_most": point.at_most,
+                    "rules": len(point.ruleset),
+                    "errors": point.errors,
+                    "bound": point.bound,
+                    "proved": point.proved,
+                    "certificate": point.certificate,
+                }
+                for point in self.points
+            ],
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row for each size, as a pandas data frame."""
+        pandas = import_optional("pandas", "A table of sizes", "tables")
+        return pandas.DataFrame(self.to_dict()["points"]).drop(columns="certificate")
+
+    def __str__(self) -> str:
+        first = (
+            f"{len(self.pool):,} rules, {self.n_objects:,} objects; "
+            f"what no rule covers is {self.pool.target} = {self.default}."
+        )
+        return "\n".join([first, *(point.certificate for point in self.points)])
+
+
+def frontier(
+    pool: RuleSet | Iterable[RuleSet],
+    X: Any,
+    y: Any,
+    *,
+    sizes: Iterable[int] = (1, 2, 3, 4, 5, 6),
+    time_limit: float | None = 60.0,
+) -> Frontier:
+    """Choose from a pool of rules those that make the fewest errors, for each number of rules.
+
+    Parameters
+    ----------
+    pool : RuleSet or iterable of RuleSet
+        Rules of estimators for the same table; equal rules are taken once. `tree_rules` extracts
+        them from trees. The rule sets must agree in the names of features, in classes, and in the
+        t-norm where conditions are fuzzy; the treatment of missing values and of values outside
+        the range is that of the first one.
+    X, y : table and labels
+        Samples to classify, usually those that the rules were learned from.
+    sizes : iterable of int
+        Maximum numbers of rules.
+    time_limit : float, optional
+        Limit in seconds for the proofs, shared among the sizes; None for no limit. Bounds that are
+        not proven optimal in time depend on the machine.
+
+    Returns
+    -------
+    Frontier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from frri import RIPPERClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> pool = [RIPPERClassifier(random_state=seed).fit(X, y).ruleset_ for seed in range(5)]
+    >>> print(frontier(pool, X, y, sizes=[1, 2, 3]))
+    11 rules, 150 objects; what no rule covers is target = 0.
+    None of these 11 rules makes fewer than 50 errors; this one makes no more.
+    No 2 of these 11 rules make fewer than 6 errors; these 2 make no more.
+    No 3 of these 11 rules make fewer than 3 errors; these 3 make no more.
+    """
+    limits = sorted({operator.index(size) for size in sizes})
+    if not limits or limits[0] < 1:
+        raise ValueError(f"sizes must be numbers of rules from 1 on, got {limits}.")
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(f"time_limit must be a number of seconds, got {time_limit!r}.")
+    from frri.pareto.best_subset import find_best_subsets  # noqa: PLC0415 - scipy is slow to import
+
+    rules = _weigh_rules(_join_pools([pool] if isinstance(pool, RuleSet) else list(pool)), X, y)
+    classes = class_positions(rules, y, len(y))
+    scores = (rules.degrees(X) * rules.arrays.weights).T
+    default = int(np.argmax(rules.class_counts))
+    points = []
+    for subset in find_best_subsets(
+        scores, rules.arrays.classes, classes, limits, default=default, time_limit=time_limit
+    ):
+        chosen = replace(rules, rules=tuple(rules[r] for r in subset.selected.tolist()))
+        point = FrontierPoint(subset.at_most, chosen, subset.errors, subset.bound, len(rules))
+        about = dict(rules.about) | {"frontier": point.certificate}
+        points.append(replace(point, ruleset=replace(chosen, about=about)))
+    return Frontier(rules, rules.classes[default], len(classes), tuple(points))
+
+
+def _join_pools(pools: list[RuleSet]) -> RuleSet:
+    """Return all distinct rules in their order, as a rule set of which the best rule decides."""
+    if not pools:
+        raise ValueError("The pool is empty; give at least one ruleset.")
+    first = pools[0]
+    rules: dict[tuple[Any, ...], Rule] = {}
+    for one in pools:
+        SUPPORTED.require(one.semantics)
+        for what, mine, other in (
+            ("attributes", *(tuple(a.name for a in pool.attributes) for pool in (first, one))),
+            ("classes", first.classes, one.classes),
+        ):
+            if mine != other:
+                raise ValueError(
+                    f"The rulesets of a pool must have the same {what}, got {mine} and {other}."
+                )
+        for rule in one:
+            key = rule.conditions, rule.consequent
+            rules.setdefault(key, Rule(*key))
+    # Without slopes, all t-norms are equal.
+    t_norms = list(dict.fromkeys(one.t_norm for one in pools if not _is_crisp(one)))
+    if len(t_norms) > 1:
+        raise ValueError(
+            "The rulesets of a pool must join conditions in the same way, got the t-norms "
+            f"{' and '.join(t_norms)}."
+        )
+    (t_norm,) = t_norms or [first.t_norm]
+    settings = Semantics("best-rule", t_norm, "priors", first.clip, first.missing)
+    return RuleSet(
+        tuple(rules.values()), first.attributes, first.classes, first.target, semantics=settings
+    )
+
+
+def _weigh_rules(pool: RuleSet, X: Any, y: Any) -> RuleSet:
+    """Return the rules with their precision in a table as weights, and its class counts."""
+    n_classes = len(pool.classes)
+    rules = []
+    for rule, known in zip(pool, pool.statistics(X, y), strict=True):
+        own = known.support[pool.classes.index(rule.consequent)]
+        weight = (own + 1.0) / (known.covered + n_classes)
+        rules.append(replace(rule, weight=weight, statistics=known))
+    sizes = np.bincount(class_positions(pool, y, len(y)), minlength=n_classes)
+    return replace(pool, rules=tuple(rules), class_counts=tuple(sizes.astype(float).tolist()))
+
+
+def _is_crisp(ruleset: RuleSet) -> bool:
+    """Return whether every condition holds fully or not at all."""
+    return all(
+        core == support or is_strict(core, support)
+        for rule in ruleset
+        for c in rule.conditions
+        if isinstance(c, NumericCondition)
+        for core, support in ((c.core_low, c.support_low), (c.core_high, c.support_high))
+    )

@@ -111,13 +111,8 @@ def find_best_subsets(
     """
     start = time.perf_counter()
     true = np.asarray(classes)
-    table = LevelTable(
-        np.asarray(scores, dtype=np.float64),
-        np.asarray(says),
-        true,
-        default,
-        np.ones(len(true)) if weights is None else np.asarray(weights, dtype=np.float64),
-    )
+    counts = np.ones(len(true)) if weights is None else np.asarray(weights, dtype=np.float64)
+    table = LevelTable(np.asarray(scores, np.float64), np.asarray(says), true, default, counts)
     limits = np.asarray(sizes, dtype=np.int64).tolist()
     found: list[Found] = []
     for most in limits:
@@ -181,18 +176,8 @@ def _find_cuts(
 class LevelTable:
     """The levels of all candidates; samples with equal levels are merged and add their weights.
 
-    Parameters
-    ----------
-    scores, says, classes, default, weights
-        As in `find_best_subsets`.
-
-    Attributes
-    ----------
-    levels : ndarray of uint16, shape (n_candidates, n_samples)
-    start : ndarray of uint16, shape (n_samples,)
-        Levels without any candidate.
-    counts : ndarray of float64, shape (n_samples,)
-        Weights.
+    `levels` has a row for each candidate and a column for each merged sample, `start` the levels
+    without any candidate, and `counts` the weights.
     """
 
     def __init__(

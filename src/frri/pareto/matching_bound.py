@@ -27,7 +27,7 @@ another, and these are so coarse that every sum is exact in float64.
 """
 
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,16 +57,8 @@ KEPT = 80
 ROUNDS = 3
 
 
-@dataclass(frozen=True)
-class Cut:
-    """A bound for subsets of at most some size: errors >= constant - sum of the selected gains.
-
-    Attributes
-    ----------
-    at_most : int
-    constant : float
-    gains : ndarray of float64
-    """
+class Cut(NamedTuple):
+    """A bound for subsets of at most some size: errors >= constant - sum of the selected gains."""
 
     at_most: int
     constant: float
@@ -99,14 +91,7 @@ class Cut:
 class MatchingBound:
     """Cuts for one maximum size after another, the largest first: they hold for smaller ones too.
 
-    Parameters
-    ----------
-    levels : ndarray of uint16, shape (n_candidates, n_samples)
-        Levels to which candidates raise samples, 0 where they have no effect.
-    start : ndarray of uint16, shape (n_samples,)
-        Levels without any candidate, 0 or 1.
-    counts : ndarray of float64, shape (n_samples,)
-        Weights of the samples, integers.
+    `levels`, `start` and `counts` are those of `frri.pareto.best_subset.LevelTable`.
     """
 
     def __init__(self, levels: Levels, start: Levels, counts: Floats) -> None:
@@ -121,15 +106,7 @@ class MatchingBound:
     ) -> tuple[Cut | None, Floats]:
         """Return the best cut for subsets of at most some size, and the x of the least relaxation.
 
-        Parameters
-        ----------
-        chosen : list of int
-            A good subset, to begin with.
-        errors : int
-            Its errors; a bound that reaches them ends the ascent.
-        at_most : int
-        deadline : float, optional
-            By `time.perf_counter`.
+        The ascent begins at a good subset and ends when the bound reaches the errors of that.
         """
         x = np.zeros(len(self.levels))
         x[chosen] = 1.0
