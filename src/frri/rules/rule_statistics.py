@@ -32,37 +32,16 @@ def rule_statistics(
     classes = class_positions(ruleset, labels, len(matrix))
     amounts = np.ones(len(matrix), np.int64) if weights is None else np.asarray(weights, float)
     arrays, n_classes = ruleset.arrays, len(ruleset.classes)
-    counts = [
-        _count_covered(arrays.covers(matrix[block]), classes[block], n_classes, amounts[block])
-        for block in arrays.blocks(len(matrix))
-    ]
-    support, alone = (np.sum(parts, axis=0) for parts in zip(*counts, strict=True))
+    support = np.zeros((len(ruleset), n_classes), dtype=amounts.dtype)
+    alone = np.zeros(len(ruleset), dtype=amounts.dtype)
+    for block in arrays.blocks(len(matrix)):
+        covers = arrays.covers(matrix[block])
+        counted = covers * amounts[block, None]
+        for c in range(n_classes):
+            support[:, c] += counted[classes[block] == c].sum(axis=0)
+        alone += counted[covers.sum(axis=1) == 1].sum(axis=0)
     sizes = np.bincount(classes, weights, n_classes)
     return statistics_from_counts(arrays.holds_for, support, alone, sizes)
-
-
-def statistics_from_covers(
-    own: Sequence[int],
-    covers: Sequence[Flags],
-    classes: Positions,
-    n_classes: int,
-    weights: Floats | None = None,
-) -> tuple[RuleStatistics, ...]:
-    """Compute the statistics of rules from the samples that each covers."""
-    flags = np.array(covers, dtype=np.bool_).reshape(-1, len(classes)).T
-    amounts = np.ones(len(classes), np.int64) if weights is None else weights
-    counts = _count_covered(flags, classes, n_classes, amounts)
-    sizes = np.bincount(classes, weights, n_classes)
-    return statistics_from_counts(np.array(own, dtype=np.intp), *counts, sizes)
-
-
-def _count_covered(
-    covers: Flags, classes: Positions, n_classes: int, amounts: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return, for each rule, what it covers of each class, and what no other rule covers."""
-    counted = covers * amounts[:, None]
-    support = [counted[classes == c].sum(axis=0) for c in range(n_classes)]
-    return np.stack(support, axis=1), counted[covers.sum(axis=1) == 1].sum(axis=0)
 
 
 def statistics_from_counts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,8 +18,6 @@ from frri.learners.ripper.class_rules import (
 )
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import NumericCondition, Rule, RuleSet
-from frri.rules.matching import COVERS
-from frri.rules.rule_statistics import statistics_from_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,9 +26,6 @@ if TYPE_CHECKING:
     from frri.learners.training_table import TrainingTable
     from frri.rules import Condition
     from frri.table import Attribute
-
-    # The class of a rule, the rule, and the samples that it covers.
-    FuzzyRule = tuple[int, Rule, Flags]
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -141,8 +135,10 @@ class FURIAClassifier(GrownRuleClassifier):
         found = list(self._fuzzy_rules(table))
         meaning = {"t_norm": self.t_norm, "fallback": FALLBACKS[self._fallback()]}
 
-        def made(some: Sequence[FuzzyRule]) -> RuleSet:
-            return self._made(table, _rules(some, table), combination="sum", **meaning)
+        def made(some: Sequence[Rule]) -> RuleSet:
+            return self._with_statistics(
+                self._made(table, some, combination="sum", **meaning), table
+            )
 
         self.ruleset_ = self._within_limits(found, made, table)
 
@@ -158,8 +154,8 @@ class FURIAClassifier(GrownRuleClassifier):
     def _fallback(self) -> str:
         return self.fallback if self.uncovered == "deprecated" else self.uncovered
 
-    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[FuzzyRule]:
-        """Find the rules of every class against all other samples, and what these cover."""
+    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[Rule]:
+        """Find the rules of every class against all other samples."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
         everything = np.ones(len(table.values), dtype=np.bool_)
         for own, label in enumerate(table.labels):
@@ -172,7 +168,7 @@ class FURIAClassifier(GrownRuleClassifier):
                 supports = widen(columns, problem.positive, tests)
                 degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
-                rule = Rule(
+                yield Rule(
                     conditions=tuple(
                         _condition(test, end, table.attributes[test.column])
                         for test, end in zip(tests, supports.tolist(), strict=True)
@@ -181,17 +177,6 @@ class FURIAClassifier(GrownRuleClassifier):
                     weight=factors[-1] if tests else 0.0,
                     partial_weights=stretched_weights(factors) if tests else (),
                 )
-                yield own, rule, degrees[-1] * rule.weight > COVERS
-
-
-def _rules(found: Sequence[FuzzyRule], table: TrainingTable) -> Iterator[Rule]:
-    """Yield the rules of all classes with their statistics."""
-    own, covers = [own for own, _, _ in found], [covers for _, _, covers in found]
-    statistics = statistics_from_covers(
-        own, covers, table.classes, len(table.labels), table.weights
-    )
-    for (_, rule, _), known in zip(found, statistics, strict=True):
-        yield replace(rule, statistics=known)
 
 
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:

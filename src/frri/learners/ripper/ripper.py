@@ -16,7 +16,6 @@ from frri.learners.ripper.class_rules import (
 )
 from frri.learners.validation import check_boolean, random_numbers
 from frri.rules import Rule, RuleSet
-from frri.rules.rule_statistics import statistics_from_covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,7 +124,9 @@ class RIPPERClassifier(GrownRuleClassifier):
         crisp = self._decision_list(table)
 
         def made(some: Sequence[CrispRule]) -> RuleSet:
-            return self._made(table, _rules(some, table), combination="first", fallback="priors")
+            rules = _rules(some, table)
+            found = self._made(table, rules, combination="first", fallback="priors")
+            return self._with_statistics(found, table)
 
         self.ruleset_ = self._within_limits(crisp, made, table)
 
@@ -153,14 +154,10 @@ class RIPPERClassifier(GrownRuleClassifier):
 
 
 def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
-    """Yield each rule with its statistics and the classes of the samples that it decides."""
-    covers = [rule.covers for rule in crisp]
-    distributions = _distributions(covers, table)
+    """Yield each rule with the proportions of the classes among the samples that it decides."""
+    distributions = _distributions([rule.covers for rule in crisp], table)
     own = distributions.argmax(axis=1).tolist()
-    statistics = statistics_from_covers(
-        own, covers, table.classes, len(table.labels), table.weights
-    )
-    for rule, c, shares, known in zip(crisp, own, distributions.tolist(), statistics, strict=True):
+    for rule, c, shares in zip(crisp, own, distributions.tolist(), strict=True):
         yield Rule(
             conditions=tuple(
                 test.condition(table.attributes[test.column])
@@ -168,7 +165,6 @@ def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
             ),
             consequent=table.labels[c],
             weight=shares[c],
-            statistics=known,
             distribution=tuple(shares),
         )
 
