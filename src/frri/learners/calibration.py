@@ -36,15 +36,7 @@ TIE = 1e-9
 
 
 class Calibration(NamedTuple):
-    """Numbers that turn the scores of rules into probabilities.
-
-    Attributes
-    ----------
-    trust : float
-        Fraction of a probability that comes from the rules, from 0 to below 1.
-    scale : float
-        Factor of votes that are summed.
-    """
+    """Fraction (below 1) of a probability that comes from the rules, and factor of summed votes."""
 
     trust: float
     scale: float = 1.0
@@ -73,19 +65,10 @@ def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration
 
 
 class HeldOut(NamedTuple):
-    """Samples to calibrate on, of all classes.
+    """Samples to calibrate on, the half to which each belongs, and mean weight of distinct ones.
 
     They depend on values and classes of samples only, not on their order or on how often they
     occur: a repeated sample is the same as a weight of 2.
-
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n_samples,)
-    half : ndarray of bool, shape (n_samples,)
-        The half to which each belongs.
-    n_distinct : int
-    weight : float
-        Mean weight of a distinct sample.
     """
 
     rows: Positions
@@ -153,14 +136,7 @@ def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, Words]:
 
 
 def mixed(keys: Words, seed: int) -> Words:
-    """Return keys in another random order for each seed; distinct ones stay so (splitmix64).
-
-    Examples
-    --------
-    >>> keys = np.arange(5, dtype=np.uint64)
-    >>> mixed(keys, 0).argsort(), mixed(keys, 1).argsort()
-    (array([...]), array([...]))
-    """
+    """Return keys in another random order for each seed; distinct ones stay so (splitmix64)."""
     found = keys + np.uint64((seed + 1) * _SPREAD % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
@@ -178,29 +154,10 @@ def least_loss(
 ) -> Calibration:
     """Return the calibration with the least log loss; see `frri.rules.inference`.
 
-    The scale is found first, with the largest trust, and then the trust. One more sample is counted
-    whose class has probability 0 by the rules, so that trust is never complete.
-
-    Parameters
-    ----------
-    shares : ndarray of shape (n_samples, n_classes)
-        Probabilities by the rules.
-    decided, classes : ndarray of int
-        Predicted and true classes.
-    sizes : ndarray of shape (n_classes,)
-        Class sizes.
-    weights : ndarray of shape (n_samples,)
-    surprise : float, default=1.0
-        Weight of the further sample.
-    scales : sequence of float, default=(1.0,)
-        Factors of votes allowed.
-
-    Examples
-    --------
-    >>> shares = np.array([[1.0, 0.0]] * 9)
-    >>> decided = np.zeros(9, dtype=np.intp)
-    >>> least_loss(shares, decided, decided, np.array([0.5, 0.5]), np.ones(9))
-    Calibration(trust=0.8, scale=1.0)
+    `shares` are probabilities by the rules, `decided` the predicted and `classes` the true classes,
+    `sizes` those of the classes. The scale is found first, with the largest trust, and then the
+    trust. One more sample of weight `surprise` is counted whose class has probability 0 by the
+    rules, so that trust is never complete.
     """
 
     def loss(scaled: Floats, trust: float) -> float:

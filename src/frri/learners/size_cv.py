@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from frri._util import import_optional
+from frri.learners.training_table import Table, TrainingTable
 from frri.rules.measures import balanced_accuracy
 from frri.table.encode import describe_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from frri.learners.base import RuleClassifier, RuleLearner
-    from frri.learners.training_table import NumberTable, TrainingTable
-
-    Part = TypeVar("Part", TrainingTable, NumberTable)
+    from frri._util import Positions
 
 # Number of sizes that are tried, and of folds.
 SIZES = 8
@@ -35,10 +33,8 @@ class SizePath:
     ----------
     sizes : tuple of int
         Maximum numbers of rules, ascending.
-    scores : tuple of float
-        Mean score over the folds.
-    errors : tuple of float
-        Standard error of that mean.
+    scores, errors : tuple of float
+        Mean score over the folds, and its standard error.
     chosen : int
         The smallest size whose score is within one standard error of the best.
     measure : str
@@ -120,77 +116,71 @@ def sizes_between(fewest: int, most: int) -> tuple[int, ...]:
     return tuple(np.unique(sizes).tolist())
 
 
-def class_path(learner: RuleClassifier, table: TrainingTable) -> SizePath:
-    """Cross-validate the balanced accuracy, from one rule for each class to eight and ten more.
+def choose_size(learner: Any, table: Table, usual: int, fewest: int, most: int) -> int:
+    """Return the maximum number of rules: as given, the usual ("auto") or cross-validated ("1se").
 
-    Parameters
-    ----------
-    learner : RuleClassifier
-        One with `_rulesets`; not changed.
-    table : TrainingTable
-        Folds are stratified. Values imputed from the whole table are kept, and all else is fitted
-        to the other folds.
-
-    Returns
-    -------
-    SizePath
+    Sets `path_` of the estimator.
     """
-    from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - slow to import
+    is_path = learner.max_rules == "1se"
+    path = cross_validate_sizes(learner, table, fewest, most) if is_path else None
+    learner.path_ = path
+    if path is not None:
+        return path.chosen
+    return usual if learner.max_rules == "auto" else int(learner.max_rules)
 
-    n_classes, n_folds = len(table.labels), min(FOLDS, int(np.bincount(table.classes).max()))
-    _check_folds(n_folds, "a class with 2 samples")
-    sizes = sizes_between(n_classes, 8 * n_classes + 10)
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=SEED)
-    weights = table.all_weights
-    scores = []
+
+def cross_validate_sizes(learner: Any, table: Table, fewest: int, most: int) -> SizePath:
+    """Measure the balanced accuracy of classes, or R2 of numbers, from few rules to many.
+
+    The estimator has a method `_rulesets` and is not changed. Values imputed from the whole table
+    are kept, and all else is fitted to the other folds.
+    """
+    from sklearn.metrics import r2_score  # noqa: PLC0415 - slow to import
+
+    sizes, weights, scores = sizes_between(fewest, most), table.all_weights, []
     with learner._step("sizes"), warnings.catch_warnings():  # noqa: SLF001
         warnings.simplefilter("ignore")  # they have been given for the whole table
-        for learned, asked in folds.split(table.values, table.classes):
-            present, part = np.unique(table.classes[learned]), _with_ranges(table.take(learned))
-            one = learner._for_part(learned, part.labels)  # noqa: SLF001 - the two are one thing
-            answers = (
-                present[rules.predict_index(table.values[asked])]
-                for rules in one._rulesets(part, sizes)  # noqa: SLF001
-            )
-            true, weight = table.classes[asked], weights[asked]
-            scores.append([balanced_accuracy(true, answer, weight) for answer in answers])
-    return SizePath.of(sizes, scores, "balanced accuracy")
-
-
-def number_path(learner: RuleLearner, table: NumberTable, fewest: int, most: int) -> SizePath:
-    """Cross-validate R2 from few rules to many: see `class_path`."""
-    from sklearn.metrics import r2_score  # noqa: PLC0415 - slow to import
-    from sklearn.model_selection import KFold  # noqa: PLC0415
-
-    n_folds = min(FOLDS, len(table.numbers) // 2)
-    _check_folds(n_folds, "4 samples")
-    sizes = sizes_between(fewest, most)
-    weights = table.all_weights
-    one = clone(learner).set_params(verbose=0)
-    scores = []
-    folds = KFold(n_folds, shuffle=True, random_state=SEED)
-    with learner._step("sizes"):  # noqa: SLF001
-        for learned, asked in folds.split(table.values):
-            part = _with_ranges(table.take(learned))
-            rest, true = table.encoded.take(asked), table.numbers[asked]
-            scores.append(
-                [
-                    r2_score(true, rules.predict(rest), sample_weight=weights[asked])
+        for learned, asked in _folds(table):
+            part, weight = _with_ranges(table.take(learned)), weights[asked]
+            if isinstance(table, TrainingTable):
+                present, true = np.unique(table.classes[learned]), table.classes[asked]
+                one = learner._for_part(learned, [table.labels[c] for c in present])  # noqa: SLF001
+                found = (
+                    balanced_accuracy(
+                        true, present[rules.predict_index(table.values[asked])], weight
+                    )
                     for rules in one._rulesets(part, sizes)  # noqa: SLF001
-                ]
-            )
-    return SizePath.of(sizes, scores, "R2")
+                )
+            else:
+                one, rest = clone(learner).set_params(verbose=0), table.encoded.take(asked)
+                found = (
+                    r2_score(table.numbers[asked], rules.predict(rest), sample_weight=weight)
+                    for rules in one._rulesets(part, sizes)  # noqa: SLF001
+                )
+            scores.append([float(score) for score in found])
+    measure = "balanced accuracy" if isinstance(table, TrainingTable) else "R2"
+    return SizePath.of(sizes, scores, measure)
 
 
-def _check_folds(n_folds: int, least: str) -> None:
+def _folds(table: Table) -> Iterator[tuple[Positions, Positions]]:
+    """Yield the rows to learn from and the rows to measure on; of classes, stratified."""
+    from sklearn.model_selection import KFold, StratifiedKFold  # noqa: PLC0415 - slow to import
+
+    if isinstance(table, TrainingTable):
+        kind, classes, least = StratifiedKFold, table.classes, "a class with 2 samples"
+        n_folds = min(FOLDS, int(np.bincount(table.classes).max()))
+    else:
+        kind, classes, least = KFold, None, "4 samples"
+        n_folds = min(FOLDS, len(table.numbers) // 2)
     if n_folds < 2:
         raise ValueError(
             f'max_rules="1se" measures sizes on parts of the table and needs {least} at least; '
             "give max_rules a number."
         )
+    yield from kind(n_folds, shuffle=True, random_state=SEED).split(table.values, classes)
 
 
-def _with_ranges(part: Part) -> Part:
+def _with_ranges(part: Table) -> Table:
     """Return a part of a table with its own ranges; missing values have been imputed."""
     found = describe_columns(part.values, (attribute.name for attribute in part.attributes))
     attributes = tuple(

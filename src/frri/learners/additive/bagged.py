@@ -122,27 +122,18 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **refused: Any) -> Self:  # type: ignore[override] # no weights
-        """Learn the rules.
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override] # no weights
+        """Learn the rules; sample weights are not supported, because samples are drawn at random.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
-        **refused
-            None: sample weights, for example, are an error.
 
         Returns
         -------
         self
         """
-        if "sample_weight" in refused:
-            raise TypeError(
-                "Bagged rules takes no sample_weight: the objects of a bag are drawn at random, "
-                "each as likely as any other; MODLEMClassifier takes weights."
-            )
-        if refused:
-            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}.")
         self._check_parameters()
         table = self._training_table(X, y)
         model = AdditiveRulesClassifier(
@@ -180,7 +171,8 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         values = np.full((len(seen), m), np.nan)
         values[:, used] = table.values[np.ix_(seen, used)]
         part = replace(table, values=values, classes=table.classes[seen])
-        rules, base = next(model.induce(part, drawn[seen].astype(np.float64)))
+        size = 2 * len(table.labels) + 6 if self.max_rules == "auto" else int(self.max_rules)
+        rules, base = next(model.induce(part, drawn[seen].astype(np.float64), [size]))
         ruleset = self._made(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
         return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
 

@@ -12,7 +12,7 @@ from frri.learners.additive.blocks import SampleBlocks, VotingBlock, vote_curvat
 from frri.learners.additive.columns import AT_LEAST, AT_MOST, SoftColumns
 from frri.learners.additive.search import BASE_PENALTY, StagewiseInduction
 from frri.learners.base import RuleClassifier, RuleLearner
-from frri.learners.size_cv import class_path
+from frri.learners.size_cv import choose_size
 from frri.learners.training_table import check_class_weight, class_factors
 from frri.learners.validation import check_count, check_share, directions
 from frri.rules import Rule, RuleSet
@@ -46,11 +46,6 @@ class AdditiveRules(RuleLearner):
     max_conditions: int
     min_support: float
     refine: int
-
-    def _most_rules(self, usual: int) -> int:
-        if isinstance(self.max_rules, str):
-            return usual if self.path_ is None else self.path_.chosen
-        return int(self.max_rules)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -175,24 +170,23 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         check_class_weight(self.class_weight)
 
     def _learn(self, table: TrainingTable) -> None:
-        self.path_ = class_path(self, table) if self.max_rules == "1se" else None
+        n_classes = len(table.labels)
+        size = choose_size(self, table, 2 * n_classes + 6, n_classes, 8 * n_classes + 10)
         with self._step("rules one after another"):
-            (ruleset,) = self._rulesets(table)
+            (ruleset,) = self._rulesets(table, [size])
         weighted = replace(table, weights=table.all_weights)
         self.ruleset_ = self._with_statistics(ruleset, weighted)
 
-    def _rulesets(
-        self, table: TrainingTable, sizes: Sequence[int] | None = None
-    ) -> Iterator[RuleSet]:
+    def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """Yield a rule set for each of the ascending maximum sizes; each extends the one before."""
         for rules, base in self.induce(table, table.all_weights, sizes):
             yield self._made(table, rules, base=tuple(base.tolist()), **VOTES)
 
     def induce(
-        self, table: TrainingTable, weights: Floats, sizes: Sequence[int] | None = None
+        self, table: TrainingTable, weights: Floats, sizes: Sequence[int]
     ) -> Iterator[tuple[tuple[Rule, ...], Floats]]:
         """Yield the rules of a checked training table and the base of every class, by size."""
-        n_classes, usual = len(table.labels), 2 * len(table.labels) + 6
+        n_classes = len(table.labels)
         counts = np.bincount(table.classes, weights, n_classes).astype(np.float64)
         factors = class_factors(self.class_weight, table.labels, counts, table.target)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
@@ -207,14 +201,14 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
             voices=tuple(range(n_classes)),
             penalty=PENALTY / n_classes,
             weight=weight,
-            usual=usual,
+            usual=2 * n_classes + 6,
             least_gain=min(1.0, weight / SMALL),
             max_conditions=self.max_conditions,
             refine=self.refine,
             least_cover=dict(enumerate((self.min_support * counts).tolist())),
             allowed=self._allowed(table),
         )
-        for model in induction.path(sizes or [self._most_rules(usual)]):
+        for model in induction.path(sizes):
             rules = (
                 Rule(
                     conditions=columns.conditions(found.tests, table.attributes),

@@ -10,7 +10,7 @@ from frri.learners.additive.classifier import AdditiveRules, upward_sides
 from frri.learners.additive.columns import SoftColumns
 from frri.learners.additive.search import StagewiseInduction
 from frri.learners.base import RuleRegressor, standardised
-from frri.learners.size_cv import number_path
+from frri.learners.size_cv import choose_size
 from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         self.verbose = verbose
 
     def _learn_numbers(self, table: NumberTable) -> None:
-        self.path_ = number_path(self, table, *PATH) if self.max_rules == "1se" else None
+        size = choose_size(self, table, RULES, *PATH)
         with self._step("rules one after another"):
-            (self.ruleset_,) = self._rulesets(table, [self._most_rules(RULES)])
+            (self.ruleset_,) = self._rulesets(table, [size])
 
     def _rulesets(self, table: NumberTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """Yield a rule set for each of the ascending maximum sizes; each extends the one before."""

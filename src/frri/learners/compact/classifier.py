@@ -18,7 +18,7 @@ from frri.learners.compact.select import (
     objective_fraction,
 )
 from frri.learners.compact.tune_bounds import Boxes
-from frri.learners.size_cv import class_path
+from frri.learners.size_cv import choose_size
 from frri.learners.training_table import check_class_weight, class_factors
 from frri.learners.validation import check_amount, check_count, check_part, check_share
 from frri.rules import Label, Rule, RuleSet
@@ -150,11 +150,9 @@ class CompactFRRIClassifier(RuleClassifier):
         self.verbose = verbose
 
     def _learn(self, table: TrainingTable) -> None:
-        self.path_ = class_path(self, table) if self.max_rules == "1se" else None
         n_classes = len(table.labels)
-        most = 2 * n_classes + 6 if self.max_rules == "auto" else self.max_rules
-        most = int(most) if self.path_ is None else self.path_.chosen
-        (self.ruleset_,) = self._rulesets(table, [max(most, n_classes)])
+        size = choose_size(self, table, 2 * n_classes + 6, n_classes, 8 * n_classes + 10)
+        (self.ruleset_,) = self._rulesets(table, [max(size, n_classes)])
 
     def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """Yield a rule set for each maximum size, selected from the same candidates."""
