@@ -138,7 +138,7 @@ def run_command(command, folder):
         command = demo_command()
     if command.startswith("frri bench") and "--list" not in command:  # takes minutes
         from frri.cli import bench
-        from frri.cli.options import Parser
+        from frri.cli.console import Parser
 
         parser = Parser("frri bench", "")
         bench.configure(parser)

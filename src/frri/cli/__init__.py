@@ -9,8 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from frri.cli.console import abandon_stdout, prepare_stdout, say, sentence
-from frri.cli.options import Parser
+from frri.cli.console import Parser, abandon_stdout, prepare_stdout, say, sentence
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 

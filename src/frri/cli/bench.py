@@ -17,8 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from frri.cli.console import notes, say
-from frri.cli.options import Arguments, Parser
+from frri.cli.console import Arguments, Parser, notes, say
 
 if TYPE_CHECKING:
     from frri.compare.datasets import Dataset

@@ -1,14 +1,209 @@
-"""Print messages, tables and JSON; turn errors into one sentence."""
+"""Arguments, messages and tables of the command line; errors become one sentence."""
 
+import argparse
 import io
 import json
 import os
+import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from math import isfinite
+from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    r"""A parser with examples at the end of its help, and errors of one sentence.
+
+    Lines of the description that begin with a dollar sign are the examples.
+
+    Examples
+    --------
+    >>> Parser("frri rules", "Show rules.\n\n$ frri rules model.json").parse_args(["--jsn"])
+    Traceback (most recent call last):
+        ...
+    ValueError: unrecognized arguments: --jsn; see frri rules --help.
+    """
+
+    def __init__(self, prog: str, description: str) -> None:
+        text, *examples = description.strip().split("\n$ ")
+        super().__init__(
+            prog=prog,
+            description=text,
+            epilog="\n  ".join(["examples:", *examples]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        # No option begins with a digit, so that -999,unknown is a value like -999.
+        self._negative_number_matcher = re.compile(r"-\.?\d")
+        for name, parse in TYPES.items():
+            self.register("type", name, parse)
+        self._inputs: list[str] = []
+
+    def add(
+        self, names: str, text: str, *, group: Any = None, reads: bool = False, **settings: Any
+    ) -> None:
+        """Add an argument, such as ``model``, ``-o --output FILE`` or the flag ``--json``.
+
+        A `type` may be one of `TYPES`; `reads` marks files to read.
+
+        Examples
+        --------
+        >>> parser = Parser("frri rules", "Show rules.")
+        >>> parser.add("-o --output FILE", "file to write")
+        >>> parser.parse_args(["-o", "x.json"]).output
+        'x.json'
+        """
+        *options, last = names.split()
+        if last.startswith("-"):
+            options.append(last)
+            settings.setdefault("action", "store_true")
+        elif options:
+            settings["metavar"] = last
+        action = (group or self).add_argument(*options or [last], help=text, **settings)
+        if reads:
+            self._inputs.append(action.dest)
+
+    def parse(self, argv: Sequence[str]) -> "Arguments":
+        """Return the values of the arguments, after all checks of files that need not read them."""
+        arguments = self.parse_intermixed_args(argv, Arguments())
+        if self._inputs:
+            from frri.cli.files import check_files  # noqa: PLC0415 - slow to import
+
+            values = [getattr(arguments, name) for name in self._inputs]
+            lists = [value if isinstance(value, list) else [value] for value in values]
+            sources = [one for part in lists for one in part if one is not None]
+            check_files(sources, getattr(arguments, "output", None))
+        return arguments
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse an option whose value is `--`, which argparse would lose."""
+        for text in args or ():
+            if text.startswith("--") and text.endswith("=--"):
+                self.error(f"argument {text[:-3]}: expected a value, got '--'")
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error, for the caller to print."""
+        raise ValueError(f"{message.rstrip('.')}; see {self.prog} --help.")
+
+    def add_model(self, *, table: bool = False) -> None:
+        """Add the saved model, and a table to apply it to."""
+        self.add("model", "a saved model, - for standard input", reads=True)
+        if table:
+            text = "a table, in any form that frri fit reads; - for standard input"
+            self.add("data", text, reads=True)
+
+    def add_column_options(self) -> None:
+        """Add the options that declare types of columns."""
+        many: dict[str, Any] = {"action": "append", "default": []}
+        self.add("--ignore A,B", "columns to leave out", **many)
+        self.add("--nominal A,B", "columns whose values have no order", **many)
+        self.add("--ordinal COLUMN=A<B<C", "a column and its values from low to high", **many)
+
+    def add_reading_options(self, *, labelled: bool = False) -> None:
+        """Add the options for missing values and dates, and for rows without a class or number."""
+        marks = "further marks of missing values, such as -999,unknown"
+        self.add("--na-values A,B", marks, type="names", default=[])
+        self.add("--date-format FORMAT", "format of dates, such as %%m/%%d/%%Y")
+        if labelled:
+            self.add("--drop-unlabelled", "leave out rows without a class or number")
+
+
+class Arguments(argparse.Namespace):
+    """Values of the arguments of a command."""
+
+    def refuse(self, options: Iterable[str], owner: str) -> None:
+        """Raise a ValueError if one of some options is given, which belong to another one."""
+        for option in options:
+            if getattr(self, option) not in (None, [], False):
+                raise ValueError(f"--{option.replace('_', '-')} belongs to {owner}.")
+
+    @property
+    def reading_options(self) -> dict[str, Any]:
+        """Values of the reading options, for `read_table`."""
+        return {"na_values": self.na_values, "date_format": self.date_format}
+
+    @property
+    def declared_columns(self) -> dict[str, Any]:
+        """Declared types of columns, for `read_training`; a column can only be used in one way."""
+        ordinal = dict(_parse_ordinal(text) for text in self.ordinal)
+        uses = [
+            *[(column, "--ignore") for names in self.ignore for column in split_names(names)],
+            *[(column, "--nominal") for names in self.nominal for column in split_names(names)],
+            *[(column, "--ordinal") for column in ordinal],
+            (self.target, "--target"),
+            (getattr(self, "weights", None), "--weights"),
+        ]
+        seen: dict[str, str] = {}
+        for column, option in uses:
+            if column is not None and seen.setdefault(column, option) != option:
+                raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
+        return {"nominal": self.nominal, "ordinal": ordinal, "ignore": self.ignore}
+
+
+# ------------------------------------------------------------------ types of values
+
+
+def number(
+    what: str, low: float = 0.0, high: float = float("inf"), *, inside: bool = False
+) -> Callable[[str], float]:
+    """Return a parser of finite numbers from low to high, with `inside` without both ends."""
+
+    def parse(text: str) -> float:
+        with suppress(ValueError):
+            value = float(text)
+            if low < value < high or (not inside and value in {low, high} and isfinite(value)):
+                return value
+        raise argparse.ArgumentTypeError(f"expected {what}, got {text!r}")
+
+    return parse
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """Return a parser of integers from `least` on."""
+
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit():
+            raise argparse.ArgumentTypeError(f"expected a whole number, 0 or more, got {text!r}")
+        if int(text) < least:
+            raise argparse.ArgumentTypeError(f"must be {least} or more, got {int(text)}")
+        return int(text)
+
+    return parse
+
+
+def split_names(text: str | None) -> list[str]:
+    """Split names at commas."""
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
+
+
+TYPES: dict[str, Callable[[str], Any]] = {
+    "number": number("a number, 0 or more"),
+    "fraction": number("a fraction from 0 to 1", 0, 1),
+    "test fraction": number("a fraction between 0 and 1", 0, 1, inside=True),
+    "from 0": at_least(0),
+    "from 1": at_least(1),
+    "from 2": at_least(2),
+    "size": lambda text: text if text == "1se" else at_least(1)(text),
+    "names": split_names,
+}
+
+
+def _parse_ordinal(text: str) -> tuple[str, list[str]]:
+    """Return a column and its values from low to high."""
+    column, equals, order = text.partition("=")
+    values = [value.strip() for value in order.split("<")]
+    if not equals or not column or len(values) < 2 or "" in values:
+        raise ValueError(f"--ordinal needs COLUMN=LOW<...<HIGH, got {text!r}.")
+    if len(set(values)) < len(values):
+        raise ValueError(f"--ordinal {column!r} names a value twice.")
+    return column, values
+
+
+# ------------------------------------------------------------------ messages and tables
 
 
 def say(text: str) -> None:

@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from frri._util import find_name
-from frri.cli.console import bold, say
+from frri.cli.console import Arguments, Parser, bold, say
 from frri.cli.files import check_files, write_output
-from frri.cli.options import Arguments, Parser
 from frri.rules.text import rule_text
 from frri.table import EncodedTable, describe_columns
 

@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri.cli.console import align_columns, json_text, one_line, say
+from frri.cli.console import Arguments, Parser, align_columns, json_text, one_line, say
 from frri.cli.files import UnseenValues, load_model, read_labelled
-from frri.cli.options import Arguments, Parser
 from frri.rules import RuleSet
 from frri.rules.measures import (
     accuracy,

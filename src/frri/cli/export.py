@@ -12,9 +12,8 @@ $ frri export model.json --to latex -o rules.tex
 """
 
 from frri._util import find_name
-from frri.cli.console import say
+from frri.cli.console import Arguments, Parser, say
 from frri.cli.files import load_model, write_output
-from frri.cli.options import Arguments, Parser
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialects import DIALECTS
 

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Floats, Progress, find_name, import_pandas, join_names, write_atomically
-from frri.cli.console import notes, one_line, say, sentence
-from frri.cli.options import Arguments
+from frri.cli.console import Arguments, notes, one_line, say, sentence
 from frri.readers import read_table
 from frri.readers.files import FORMATS, Batch, read_batches
 from frri.readers.training import read_training

@@ -18,9 +18,8 @@ from typing import Any
 
 from frri import frontier, tree_rules
 from frri._util import Progress, find_name
-from frri.cli.console import json_text, notes, one_line_each, say
+from frri.cli.console import Arguments, Parser, json_text, notes, one_line_each, say
 from frri.cli.files import load_model, read_to_learn, write_output
-from frri.cli.options import Arguments, Parser
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import RULE_LEARNERS
 from frri.rules import RuleSet

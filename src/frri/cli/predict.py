@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frri._util import Progress, find_name
-from frri.cli.console import notes
+from frri.cli.console import Arguments, Parser, notes
 from frri.cli.files import UnseenValues, batches_for, load_model, write_output
-from frri.cli.options import Arguments, Parser
 from frri.export.text_formats import csv_text
 from frri.rules import RuleSet
 from frri.rules.conformal import half_width

@@ -11,9 +11,8 @@ import webbrowser
 from pathlib import Path
 
 from frri._util import Progress
-from frri.cli.console import say
+from frri.cli.console import Arguments, Parser, say
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
-from frri.cli.options import Arguments, Parser
 from frri.report.facts import MAX_ROWS, SUPPORTED
 from frri.report.page import report_html
 

@@ -19,9 +19,8 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from frri._util import Progress, find_name
-from frri.cli.console import bold, json_text, one_line, one_line_each, say
+from frri.cli.console import Arguments, Parser, bold, json_text, one_line, one_line_each, say
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
-from frri.cli.options import Arguments, Parser
 from frri.rules import Rule, RuleSet
 from frri.rules.hierarchy import SUPPORTED
 from frri.rules.text import base_text, rule_text
