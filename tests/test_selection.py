@@ -101,6 +101,14 @@ def test_estimators_that_fail_are_left_out_of_a_comparison():
     assert list(found) == ["yes"]
 
 
+def test_a_clear_lead_is_significant_and_relevant():
+    def result(n_correct):
+        return HoldoutResult(np.ones(100), np.arange(100) < n_correct, np.zeros(100, int), 5.0)
+
+    assert result(90).clearly_better(result(70))
+    assert not result(90).clearly_better(result(87))
+
+
 def test_kappa_and_r_squared_are_those_of_scikit_learn():
     from sklearn.metrics import cohen_kappa_score, r2_score
 

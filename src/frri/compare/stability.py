@@ -11,7 +11,7 @@ import warnings
 from dataclasses import dataclass
 from itertools import combinations
 from math import isinf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
@@ -21,7 +21,7 @@ from frri.rules import NumericCondition
 from frri.table import to_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from frri._util import Floats
     from frri.rules import Rule, RuleSet
@@ -29,12 +29,8 @@ if TYPE_CHECKING:
     Deciles = Mapping[str, Floats]
 
 
-class Mark(NamedTuple):
-    """One side of a condition; `place` is a decile, or the categories."""
-
-    attribute: str
-    side: str
-    place: Any
+# Feature, side, and the decile or the categories.
+Mark = tuple[str, str, Any]
 
 
 @dataclass(frozen=True)
@@ -133,16 +129,7 @@ def similarity(found: Sequence[frozenset[Any]]) -> float:
 
 
 def find_marks(ruleset: RuleSet, X: Any) -> frozenset[Mark]:
-    """Return the marks of the conditions of rules, by the deciles of a table.
-
-    Examples
-    --------
-    >>> from frri import Attribute, Rule, RuleSet
-    >>> rule = Rule((NumericCondition("age", 30.0, 30.0),), "old")
-    >>> rules = RuleSet((rule,), (Attribute("age", 0, 40),), ("old", "young"))
-    >>> sorted(find_marks(rules, [[age] for age in range(41)]))
-    [Mark(attribute='age', side='>=', place=7)]
-    """
+    """Return the marks of the conditions of rules, by the deciles of a table."""
     deciles = find_deciles(ruleset, X)
     return frozenset().union(*(_rule_marks(rule, deciles) for rule in ruleset))
 
@@ -168,32 +155,29 @@ def _describe_rule(rule: Rule, deciles: Deciles, task: str) -> tuple[Any, frozen
 
 
 def _rule_marks(rule: Rule, deciles: Deciles) -> frozenset[Mark]:
-    return frozenset(mark for one in rule.conditions for mark in _condition_marks(one, deciles))
-
-
-def _condition_marks(condition: Any, deciles: Deciles) -> Iterable[Mark]:
-    name = condition.attribute
-    if not isinstance(condition, NumericCondition):
-        yield Mark(name, "in", tuple(sorted(condition.values, key=str)))
-        return
-    low, high = condition.support_low, condition.support_high
-    for side, bound, core in ((">=", low, condition.core_low), ("<=", high, condition.core_high)):
-        if not isinf(bound):
-            # The place of a slope is its middle.
-            place = deciles[name].searchsorted((bound + core) / 2.0) if name in deciles else 0
-            yield Mark(name, side, int(place))
+    marks: set[Mark] = set()
+    one: Any
+    for one in rule.conditions:
+        name = one.attribute
+        if not isinstance(one, NumericCondition):
+            marks.add((name, "in", tuple(sorted(one.values, key=str))))
+            continue
+        sides = ((">=", one.support_low, one.core_low), ("<=", one.support_high, one.core_high))
+        for side, bound, core in sides:
+            if not isinf(bound):
+                # The place of a slope is its middle.
+                place = deciles[name].searchsorted((bound + core) / 2.0) if name in deciles else 0
+                marks.add((name, side, int(place)))
+    return frozenset(marks)
 
 
 def _is_similar(one: tuple[Any, frozenset[Mark]], other: tuple[Any, frozenset[Mark]]) -> bool:
     """Return whether two rules are equal up to one decile."""
     if one[0] != other[0] or len(one[1]) != len(other[1]):
         return False
-    places = {(mark.attribute, mark.side): mark.place for mark in other[1]}
-    for mark in one[1]:
-        place = places.get((mark.attribute, mark.side))
-        near = (
-            isinstance(place, int) and isinstance(mark.place, int) and abs(mark.place - place) <= 1
-        )
-        if place != mark.place and not near:
+    places = {(name, side): place for name, side, place in other[1]}
+    for name, side, place in one[1]:
+        found = places.get((name, side))
+        if found is None or (place != found if side == "in" else abs(place - found) > 1):
             return False
     return True

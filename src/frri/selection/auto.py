@@ -142,21 +142,10 @@ def compare_estimators(
     time_limit: float = float("inf"),
     verbose: bool = False,
 ) -> dict[str, HoldoutResult]:
-    """Evaluate estimators on the same splits.
+    """Evaluate estimators, given by name, on the same splits.
 
-    Parameters
-    ----------
-    holdout : Holdout
-    estimators : mapping of estimators by name
-    time_limit : float, optional
-        Seconds of computing that each may take: see `Holdout.evaluate`.
-    verbose : bool, default=False
-        If True, show progress on standard error.
-
-    Returns
-    -------
-    dict of HoldoutResult
-        Without the estimators that cannot take this table, or not in time.
+    Those that cannot take this table, or not within a time limit (see `Holdout.evaluate`), are left
+    out. With `verbose`, progress is shown on standard error.
 
     Examples
     --------

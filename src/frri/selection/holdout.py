@@ -132,16 +132,8 @@ class Holdout:
     ) -> "HoldoutResult | None":
         """Fit clones of an estimator and predict the samples that are held out from them.
 
-        Parameters
-        ----------
-        estimator : estimator
-        time_limit : float, optional
-            Seconds of computing that all splits may take, as far as the first ones show.
-
-        Returns
-        -------
-        HoldoutResult or None
-            None if the splits would take longer than the limit.
+        The result is None if all splits would take more seconds of computing than the limit, as
+        far as the first ones show.
         """
         from sklearn.base import clone  # noqa: PLC0415 - slow to import
 
@@ -236,15 +228,7 @@ class HoldoutResult:
         return np.asarray(self.truth == self.predictions)
 
     def clearly_better(self, other: "HoldoutResult") -> bool:
-        """Return whether more predictions are correct, significantly (McNemar) and relevantly.
-
-        Examples
-        --------
-        >>> truth, fold = np.ones(100), np.zeros(100, dtype=np.intp)
-        >>> def of(n): return HoldoutResult(truth, np.arange(100) < n, fold, n_rules=5.0)
-        >>> of(90).clearly_better(of(70)), of(90).clearly_better(of(87))
-        (True, False)
-        """
+        """Return whether more predictions are correct, significantly (McNemar) and relevantly."""
         ahead = int((self.correct & ~other.correct).sum())
         behind = int((other.correct & ~self.correct).sum())
         gain = ahead - behind
