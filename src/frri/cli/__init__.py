@@ -1,8 +1,14 @@
-"""The command `frri`: learn rules from tables, and apply, explain, measure, export and show them.
+"""Learn small, readable sets of IF-THEN rules from tables; apply, explain and measure them.
 
-Results go to standard output, everything else to standard error. The exit code is 0 after success,
-1 when the work failed, 2 when the arguments or the input cannot be used (one sentence states why,
-and nothing is written) and 130 after Ctrl-C. Each module of commands is imported when it is needed.
+frri COMMAND --help describes a command. Results go to standard output, everything else to standard
+error. The exit code is 0 after success, 1 when the work failed, 2 when the arguments or the input
+cannot be used (one sentence states why, and nothing is written) and 130 after Ctrl-C.
+
+$ frri demo
+$ frri example patients.csv
+$ frri fit patients.csv --target risk -o model.json
+$ frri rules model.json
+$ frri predict model.json new.csv > predictions.csv
 """
 
 import sys
@@ -28,22 +34,7 @@ COMMANDS = {
     "bench": "compare learners on data sets",
 }
 
-HELP = """\
-Small, readable sets of IF-THEN rules from tables.
-
-commands:
-{}
-
-frri COMMAND --help says more about each.
-
-$ frri demo
-$ frri example patients.csv
-$ frri fit patients.csv --target risk -o model.json
-$ frri rules model.json
-$ frri predict model.json new.csv > predictions.csv
-"""
-
-# Commands that share the module of another one.
+# Commands that share the module of another one; modules are imported when they are needed.
 MODULES = {"example": "demo", "view": "report"}
 
 # Options of version 0.1.0 under their new names; the old ones go with 0.4.
@@ -118,7 +109,8 @@ def _top_parser() -> Parser:
 
     width = max(map(len, COMMANDS))
     listing = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
-    parser = Parser("frri", HELP.format(listing))
+    text, dollar, examples = (__doc__ or "").partition("\n$ ")
+    parser = Parser("frri", f"{text}\ncommands:\n{listing}\n{dollar}{examples}")
     parser.usage = "frri COMMAND ..."
     parser.add_argument("--version", action="version", version=f"frri {__version__}")
     return parser

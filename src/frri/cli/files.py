@@ -94,25 +94,22 @@ def write_output(output: str, content: str | Iterable[str]) -> None:
     An earlier file survives any failure. Parts for standard output, devices and pipes are kept
     until the last one is known.
     """
+    path, parts = Path(output), [content] if isinstance(content, str) else content
     if output == "-":
-        sys.stdout.writelines(_complete(content))
+        sys.stdout.writelines(_complete(parts))
         return
-    path = Path(output)
     try:
         if _is_special(path):
             with path.open("w", encoding="utf-8", newline="") as device:
-                device.writelines(_complete(content))
+                device.writelines(_complete(parts))
         else:
             write_atomically(path, content)
     except OSError as error:
         raise ValueError(f"{output} cannot be written: {error.strerror}.") from None
 
 
-def _complete(content: str | Iterable[str]) -> Iterator[str]:
-    """Yield the same parts, once all of them are known."""
-    if isinstance(content, str):
-        yield content
-        return
+def _complete(content: Iterable[str]) -> Iterator[str]:
+    """Yield the same text, once all its parts are known."""
     with tempfile.SpooledTemporaryFile(MOST_HELD, "w+", encoding="utf-8", newline="") as parts:
         parts.writelines(content)
         parts.seek(0)
