@@ -181,10 +181,12 @@ def plain_column(column: Any, label: str = "The column") -> NDArray[Any]:
         )
     values = array.astype("U").astype(object) if array.dtype.kind == "S" else array.astype(object)
     # Objects that are all numbers, or all dates, are converted.
-    types = {type(value) for value in values if not is_missing(value)}
-    if types and all(map(is_number_type, types)):
+    first = next((value for value in values if not is_missing(value)), None)
+    if is_number_type(type(first)) and all(
+        is_number_type(type(v)) or is_missing(v) for v in values
+    ):
         return np.array([to_number(v, label, row) for row, v in enumerate(values)])
-    if types and all(issubclass(kind, date) for kind in types):
+    if isinstance(first, date) and all(isinstance(v, date) or is_missing(v) for v in values):
         return np.array([_to_utc(v) for v in values], dtype="datetime64[us]")
     return values
 

@@ -209,8 +209,10 @@ def to_matrix(
         )
     if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
         matrix = np.ascontiguousarray(array, dtype=np.float64)
-        if all_moderate(matrix):
-            return matrix
+        if not all_moderate(matrix):
+            for attribute, column in zip(attributes, matrix.T, strict=True):
+                check_moderate(column, f"Column {attribute.name!r}")
+        return matrix
     columns = zip(attributes, array.T, strict=True)
     given = [column if used is None or a.name in used else None for a, column in columns]
     return encode_columns(given, attributes, len(array))
@@ -341,9 +343,11 @@ def category_codes(values: NDArray[Any], categories: Sequence[str]) -> Floats:
     codes, fold = _lookup(tuple(categories))
 
     def code(value: Any) -> float:
-        if not isinstance(value, str) and is_missing(value):
-            return np.nan
-        return codes.get(fold(str(value)), -1.0)
+        if not isinstance(value, str):
+            if is_missing(value):
+                return np.nan
+            value = str(value)
+        return codes.get(fold(value), -1.0)
 
     return np.fromiter(map(code, values.astype(object)), dtype=np.float64, count=len(values))
 
