@@ -82,7 +82,9 @@ def _refuse_missing(missing: Mapping[str, Flags]) -> None:
 
 def check_moderate(values: Floats, label: str) -> None:
     """Raise a ValueError for a number that is infinite or too large to compute with."""
-    huge = () if all_moderate(values) else np.flatnonzero(np.abs(values) > LARGEST)
+    if all_moderate(values):
+        return
+    huge = np.flatnonzero(np.abs(values) > LARGEST)
     if len(huge):
         value = values[huge[0]]
         what = "infinity" if np.isinf(value) else f"beyond {LARGEST:g}"
