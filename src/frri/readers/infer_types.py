@@ -177,15 +177,12 @@ def replace_na_values(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.
         return frame
     marks = import_pandas().Series(list(na_values), dtype=object)
     numbers = parse_numbers(marks).dropna()
-    return frame.assign(
-        **{
-            name: values.mask(values.isin(numbers))
-            if values.dtype.kind in "iuf"
-            else values.where(~values.isin(marks), None)
-            for name, values in frame.items()
-            if values.dtype.kind in "iufO"
-        }
-    )
+    changed = {
+        name: values.mask(values.isin(marks if values.dtype.kind == "O" else numbers))
+        for name, values in frame.items()
+        if values.dtype.kind in "iufO"
+    }
+    return frame.assign(**changed)
 
 
 # ------------------------------------------------------------------ numbers
