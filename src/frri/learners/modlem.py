@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf, isinf, nextafter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -38,6 +39,7 @@ LARGEST_TABLE = 1 << 24
 SPARSE = 1 / 8
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MODLEMClassifier(LimitedRuleClassifier):
     """MODLEM, crisp rules that cover rough approximations of the classes.
 
@@ -101,28 +103,8 @@ class MODLEMClassifier(LimitedRuleClassifier):
     array([0, 0])
     """
 
-    def __init__(
-        self,
-        *,
-        criterion: Literal["laplace", "entropy"] = "laplace",
-        approximation: Literal["lower", "upper", "none"] = "lower",
-        max_rules: int | None = None,
-        max_conditions: int | None = None,
-        min_support: float = 0.0,
-        missing: str = "typical",
-        calibrate: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.criterion = criterion
-        self.approximation = approximation
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.missing = missing
-        self.calibrate = calibrate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    criterion: Literal["laplace", "entropy"] = "laplace"
+    approximation: Literal["lower", "upper", "none"] = "lower"
 
     def _learn(self, table: TrainingTable) -> None:
         weights = Weights.of(table.all_weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -48,6 +49,7 @@ _KEPT_DEGREES = 1 << 25
 _BLOCK = 1 << 18
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuickRulesClassifier(LimitedRuleClassifier):
     """QuickRules, rules of similarity from a fuzzy-rough feature selection.
 
@@ -128,38 +130,13 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     array([0, 0])
     """
 
+    t_norm: str = "lukasiewicz"
+    implicator: str = "kleene_dienes"
+    coverage_test: Literal["at_least", "close"] = "at_least"
+    ties: Literal["first", "last"] = "last"
+    class_weight: Any = None
+
     _missing_choices = ("typical", "error")
-
-    reduct_: Positions
-
-    def __init__(
-        self,
-        *,
-        t_norm: str = "lukasiewicz",
-        implicator: str = "kleene_dienes",
-        coverage_test: Literal["at_least", "close"] = "at_least",
-        ties: Literal["first", "last"] = "last",
-        missing: str = "typical",
-        max_rules: int | None = None,
-        max_conditions: int | None = None,
-        min_support: float = 0.0,
-        class_weight: Any = None,
-        calibrate: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.t_norm = t_norm
-        self.implicator = implicator
-        self.coverage_test = coverage_test
-        self.ties = ties
-        self.missing = missing
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _learn(self, table: TrainingTable) -> None:
         check_complete(table.values, table.attributes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,13 +25,20 @@ RulePart = TypeVar("RulePart")
 STEPS = 2.0**40
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LimitedRuleClassifier(RuleClassifier):
-    """Base of the classifiers that find all their rules first and keep those within limits."""
+    """Base of the classifiers that find all their rules first and keep those within limits.
 
-    # Parameters of all of them.
-    max_rules: int | None
-    max_conditions: int | None
-    min_support: float
+    As a dataclass it declares parameters once: the constructors are made from the fields.
+    """
+
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    min_support: float = 0.0
+    missing: str = "typical"
+    calibrate: bool = True
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -53,18 +53,20 @@ SLACK = 64.0
 NO_TESTS = np.empty((0, 3))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GrownRuleClassifier(LimitedRuleClassifier):
     """Base of RIPPER and FURIA."""
 
-    # Parameters of both.
-    folds: int
-    min_weight: float
-    optimizations: int
+    folds: int = 3
+    min_weight: float = 2
+    optimizations: int = 2
+    class_weight: Any = None
+    random_state: int | np.random.RandomState | None = None
 
     # Whether a rule added to the list is pruned on samples set apart, or grown on all.
-    prune: bool = False
+    prune = False
     # Whether a rule of which no prefix is worth more than no rule at all stays whole.
-    keeps_hopeless: bool = False
+    keeps_hopeless = False
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

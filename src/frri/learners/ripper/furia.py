@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FURIAClassifier(GrownRuleClassifier):
     """FURIA, fuzzy unordered rule induction.
 
@@ -94,42 +96,11 @@ class FURIAClassifier(GrownRuleClassifier):
     array([0, 0])
     """
 
-    keeps_hopeless = True
+    t_norm: Literal["product", "minimum"] = "product"
+    fallback: Literal["stretch", "priors"] = "stretch"
+    uncovered: str = "deprecated"
 
-    def __init__(
-        self,
-        *,
-        folds: int = 3,
-        min_weight: float = 2,
-        optimizations: int = 2,
-        t_norm: Literal["product", "minimum"] = "product",
-        fallback: Literal["stretch", "priors"] = "stretch",
-        max_rules: int | None = None,
-        max_conditions: int | None = None,
-        min_support: float = 0.0,
-        random_state: int | np.random.RandomState | None = None,
-        missing: str = "typical",
-        class_weight: Any = None,
-        calibrate: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        uncovered: str = "deprecated",
-    ) -> None:
-        self.folds = folds
-        self.min_weight = min_weight
-        self.optimizations = optimizations
-        self.t_norm = t_norm
-        self.fallback = fallback
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.random_state = random_state
-        self.missing = missing
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.uncovered = uncovered
+    keeps_hopeless = True
 
     def _learn(self, table: TrainingTable) -> None:
         found = list(self._fuzzy_rules(table))

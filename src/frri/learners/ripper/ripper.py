@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from frri.learners.training_table import TrainingTable
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RIPPERClassifier(GrownRuleClassifier):
     """RIPPER, a decision list of few and short rules.
 
@@ -89,36 +91,7 @@ class RIPPERClassifier(GrownRuleClassifier):
     array([0, 0])
     """
 
-    def __init__(
-        self,
-        *,
-        folds: int = 3,
-        min_weight: float = 2,
-        optimizations: int = 2,
-        prune: bool = True,
-        max_rules: int | None = None,
-        max_conditions: int | None = None,
-        min_support: float = 0.0,
-        random_state: int | np.random.RandomState | None = None,
-        missing: str = "typical",
-        class_weight: Any = None,
-        calibrate: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.folds = folds
-        self.min_weight = min_weight
-        self.optimizations = optimizations
-        self.prune = prune
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.random_state = random_state
-        self.missing = missing
-        self.class_weight = class_weight
-        self.calibrate = calibrate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    prune: bool = True
 
     def _learn(self, table: TrainingTable) -> None:
         crisp = self._decision_list(table)
