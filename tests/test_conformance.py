@@ -93,7 +93,7 @@ def test_compiled_prediction(ruleset, expected, monkeypatch):
     monkeypatch.setattr(bulk, "WARM", 1)
     monkeypatch.setattr(bulk, "COLD", 0)
     decision = Decision(ruleset, matrix)
-    pays = decision._by_kernels
+    pays = decision._bulk is not None
     weighted = len(ruleset) and all(rule.weight > 0 for rule in ruleset)
     settings = ruleset.semantics.name, ruleset.t_norm, ruleset.fallback
     assert pays == bool(settings == ("best-rule", "minimum", "nearest") and weighted)

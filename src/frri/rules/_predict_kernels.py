@@ -49,21 +49,19 @@ Buffers = namedtuple(  # noqa: PYI024
 
 
 class BulkPredictions(NamedTuple):
-    """The class of each sample, and samples x classes scores; no rows if none are asked for."""
+    """The class of each sample, and samples x classes scores."""
 
     decided: Positions
     scores: Floats
 
 
-def decide(
-    arrays: RuleArrays, values: Floats, *, with_scores: bool, n_jobs: int | None = None
-) -> BulkPredictions:
-    """Return the position of each sample's class, and scores if they are asked for."""
+def decide(arrays: RuleArrays, values: Floats, n_jobs: int | None = None) -> BulkPredictions:
+    """Return the position of each sample's class, and scores."""
     kernels = compiled(sys.modules[__name__])
     values, n_samples = np.ascontiguousarray(values), len(values)
     rules = RuleTable(*(getattr(arrays, name) for name in RuleTable._fields))
     grid = _make_grid(arrays, values.shape[1])
-    scores = np.empty((n_samples if with_scores else 0, len(arrays.labels)))
+    scores = np.empty((n_samples, len(arrays.labels)))
     results = BulkPredictions(np.empty(n_samples, dtype=np.intp), scores)
 
     def work(start: int, end: int) -> None:
@@ -100,7 +98,7 @@ def _make_grid(arrays: RuleArrays, n_columns: int) -> Grid:
 
 @kernel
 def decide_rows(values, start, stop, rules, grid, results):
-    """Decide about the samples from start to stop; fill in scores only if asked for."""
+    """Decide about the samples from start to stop."""
     n_columns, n_classes = values.shape[1], results.scores.shape[1]
     # Places after the last sample are looked at too: they hold a code that exists.
     buffers = Buffers(
@@ -153,10 +151,8 @@ def score_rows(values, rows, rules, grid, buffers, mode, results):
             c = other if best[i, other] > best[i, c] else c
         results.decided[rows[i]] = c
         buffers.covered[i] = best[i, c] > 0.0
-    if mode == BY_DEGREE and len(results.scores):
-        for i in range(size):
-            for c in range(best.shape[1]):
-                results.scores[rows[i], c] = best[i, c]
+        for c in range(best.shape[1] if mode == BY_DEGREE else 0):
+            results.scores[rows[i], c] = best[i, c]
 
 
 @inner_kernel

@@ -76,8 +76,8 @@ class Decision:
     def index(self) -> Positions:
         """The position of each sample's predicted class."""
         self._check_classes()
-        if self._by_kernels:
-            return self._run_kernels(with_scores=False).decided
+        if self._bulk is not None:
+            return self._bulk.decided
         if self._link == "steps":
             return np.asarray((self.scores[:, 1:] > 0.5).sum(axis=1))
         decided: Positions = self.scores.argmax(axis=1)
@@ -92,9 +92,8 @@ class Decision:
         A row of zeros where no rule fires and the fallback decides between classes; in regression
         one column, the predicted number.
         """
-        if self._by_kernels:
-            self.index, scores = self._run_kernels(with_scores=True)
-            return scores
+        if self._bulk is not None:
+            return self._bulk.scores
         ruleset, arrays = self.ruleset, self._arrays
         by_nearest = last_resort(ruleset) == "nearest"
 
@@ -183,10 +182,6 @@ class Decision:
             raise ValueError(f"The rules for {target!r} {problem}.")
 
     @cached_property
-    def _filled(self) -> Floats:
-        return self._arrays.filled(self.matrix)
-
-    @cached_property
     def _clipped(self) -> Floats:
         return self._arrays.clipped(self.matrix)
 
@@ -205,21 +200,16 @@ class Decision:
         return np.where(counts, values, priors)
 
     @cached_property
-    def _by_kernels(self) -> bool:
-        """Whether compiled kernels decide: they know the best rule, and the nearest, by minima."""
+    def _bulk(self) -> kernels.BulkPredictions | None:
+        """The results of compiled kernels, which know the best and the nearest rule by minima."""
         semantics, arrays = self.ruleset.semantics, self._arrays
         known = semantics.is_max_min and semantics.fallback == "nearest" and self.matrix.shape[1]
         size, cold, warm = len(self.matrix) * len(arrays.columns), kernels.COLD, kernels.WARM
-        return bool(
-            known
-            and pays(kernels, size, compiled_from=cold, loaded_from=cold, used_from=warm)
-            and (arrays.weights > 0.0).all()
-            and not np.isinf(self._filled).any()
-        )
-
-    def _run_kernels(self, *, with_scores: bool) -> kernels.BulkPredictions:
-        values, n_jobs = self._filled, self.n_jobs
-        return kernels.decide(self._arrays, values, with_scores=with_scores, n_jobs=n_jobs)
+        pay = pays(kernels, size, compiled_from=cold, loaded_from=cold, used_from=warm)
+        if not (known and pay and (arrays.weights > 0.0).all()):
+            return None
+        filled = arrays.filled(self.matrix)
+        return None if np.isinf(filled).any() else kernels.decide(arrays, filled, self.n_jobs)
 
     def _map_blocks(self, compute: Callable[..., Array], *samples: NDArray[Any]) -> Array:
         """Join what is computed for blocks of samples, in several threads if there are many."""
