@@ -60,13 +60,7 @@ class DaskAdditiveRulesClassifier(DaskEstimator, AdditiveRulesClassifier):
 
 
 class RemoteBlocks(SampleBlocks):
-    """SampleBlocks on the workers of a cluster, asked worker by worker.
-
-    Parameters
-    ----------
-    cluster : Cluster
-    blocks : sequence of Block
-    """
+    """SampleBlocks on the workers of a cluster, asked worker by worker."""
 
     def __init__(self, cluster: Cluster, blocks: Sequence[Block]) -> None:
         super().__init__(())

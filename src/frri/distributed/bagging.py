@@ -214,14 +214,7 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
 
 
 class Partitions:
-    """A Dask table and its labels, processed partition by partition: none of them is kept.
-
-    Parameters
-    ----------
-    cluster : Cluster
-    X : dask DataFrame or Array
-    y : dask Series or Array
-    """
+    """A Dask table and its labels, processed partition by partition: none of them is kept."""
 
     def __init__(self, cluster: Cluster, X: Any, y: Any) -> None:
         if not is_collection(y):

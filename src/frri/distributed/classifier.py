@@ -132,12 +132,7 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
 class RemoteRules:
     """Rules of all samples on the workers, block by block, whose covers are computed on demand.
 
-    Parameters
-    ----------
-    cluster : Cluster
-    layout : ClassLayout
-    blocks : sequence of (future, int, future, future)
-        `BitmapBackend` on the workers, first row, confidences and types of each block.
+    A block has the `BitmapBackend` on its workers, its first row, confidences and types.
     """
 
     def __init__(
@@ -167,13 +162,7 @@ class RemoteRules:
 
 
 class RemoteCovers:
-    """A `frri.cover.CoverMatrix` on a worker; its methods run there.
-
-    Parameters
-    ----------
-    cluster : Cluster
-    matrix : future
-    """
+    """A `frri.cover.CoverMatrix` on a worker; its methods run there."""
 
     def __init__(self, cluster: Cluster, matrix: Future) -> None:
         self.cluster, self.matrix = cluster, matrix
@@ -202,14 +191,7 @@ class RemoteCovers:
         return RemoteCovers(self.cluster, allowed)
 
     def select(self, limits: Limits, *known: Any) -> Cover | PartialCover:
-        """Return what `limits.select` finds; an interrupt ends a complete search early.
-
-        Parameters
-        ----------
-        limits : Limits
-        *known
-            Costs, groups, sizes and `SearchLimits`, as for `Limits.select`.
-        """
+        """Return what `limits.select` finds; an interrupt ends a complete search early."""
         name = self.cluster.name
         search = self.cluster.submit("selection", _select, name, limits, self.matrix, *known)
         try:
@@ -217,7 +199,7 @@ class RemoteCovers:
         except KeyboardInterrupt:
             if not limits.is_complete:  # nothing is found before all is done
                 raise
-            self.cluster.end()  # a second one is not held back
+            self.cluster.ending = True  # a second one is not held back
             found = self.cluster.gather(search)
         return found
 

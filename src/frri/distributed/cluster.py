@@ -97,32 +97,22 @@ class DaskEstimator:
             self._cluster.attempt(lambda: learn(table))
 
     def predict(self, X: Any) -> Any:
-        """Predict the class of each row.
+        """Predict the class of each row, lazily for a Dask table.
 
         Parameters
         ----------
         X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        dask Series or Array, ndarray of shape (n_samples,)
-            Lazy for a Dask table.
         """
         if not is_collection(X):
             return super().predict(X)  # type: ignore[misc]
         return map_partitions(X, self.local().predict, self.classes_.dtype, None)
 
     def predict_proba(self, X: Any) -> Any:
-        """Predict the probability of every class, in the order of `classes_`.
+        """Predict the probability of every class, lazily for a Dask table.
 
         Parameters
         ----------
         X : dask DataFrame or Array, array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        dask Array, ndarray of shape (n_samples, n_classes)
-            Lazy for a Dask table.
         """
         if not is_collection(X):
             return super().predict_proba(X)  # type: ignore[misc]
@@ -174,15 +164,12 @@ class Cluster:
 
     A task that is lost with its worker is repeated elsewhere, with all that it needs. Data that
     were sent from here cannot be made there: `attempt` begins again if the last copy is gone.
-
-    Parameters
-    ----------
-    client : distributed.Client
     """
 
     def __init__(self, client: Any) -> None:
         self.client = client
         self.name = ""
+        # Whether searches on the workers are to end with the best that they have found.
         self.ending = False
         self._tasks: WeakSet[Any] = WeakSet()
         self._numbers = count()
@@ -211,10 +198,6 @@ class Cluster:
             f"Workers died again and again while they did the same task ({phase}): they may need "
             "more memory, or fewer threads each."
         )
-
-    def end(self) -> None:
-        """Let searches on the workers end with the best that they have found."""
-        self.ending = True
 
     def cancel(self) -> None:
         """Cancel all tasks; one that runs is not waited for."""
@@ -431,22 +414,10 @@ def check_alike(dtypes: Sequence[tuple[int, dict[Any, str]]]) -> None:
 def map_partitions(
     table: Any, work: Callable[[Any], Any], dtype: Any, n_columns: int | None
 ) -> Any:
-    """Apply a function to every partition, lazily.
+    """Apply a function from rows to one value each, or to `n_columns`, to every partition, lazily.
 
-    Parameters
-    ----------
-    table : dask DataFrame or Array
-    work : callable
-        From the rows of a partition to one value, or to several columns of numbers, each.
-    dtype : dtype
-        Of the values.
-    n_columns : int or None
-        None for one value per row.
-
-    Returns
-    -------
-    dask Series, with the index of the table, or dask Array
-        An array for a table that is one, and where values have columns.
+    Return a Dask series with the index of the table, or an array for a table that is one and where
+    values have columns.
     """
     if hasattr(table, "map_partitions"):
         pandas = import_optional("pandas", "Predicting data frames", "tables")

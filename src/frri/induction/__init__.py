@@ -107,13 +107,8 @@ def confidences(
     initial : array-like of int, shape (n_features,), optional
         Codes of `ConditionType`; SIMILAR for all features by default.
     compiled : bool, optional
-        Force or forbid compiled kernels; by default they are used where they pay. Graded decisions
-        have none.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_samples,)
-        1 for every sample if there is only one class.
+        Force or forbid compiled kernels, which graded decisions do not have; by default they are
+        used where they pay.
 
     Examples
     --------
@@ -143,25 +138,18 @@ def shorten(
     more than `confidence - TOLERANCE`. A feature that starts from another type gets UNUSED or that
     one, a rigid one UNUSED or SIMILAR.
 
+    A sample with a confidence below the tolerance uses no feature.
+
     Parameters
     ----------
-    values, classes : array-like
+    values, classes, initial, compiled
         As for `confidences`.
     confidence : array-like of float, shape (n_samples,)
         At most the distance to the nearest sample of another class, as from `confidences`.
     order : array-like of int, shape (n_features,) or (n_samples, n_features)
         Order in which features are tried; one for all samples or one for each.
-    initial : array-like of int, shape (n_features,), optional
-        As for `confidences`.
     rigid : array-like of bool, shape (n_features,), optional
         Features that are used as they start or not at all; none by default.
-    compiled : bool, optional
-        As for `confidences`.
-
-    Returns
-    -------
-    ndarray of int8, shape (n_samples, n_features)
-        Codes of `ConditionType`. A sample with a confidence below the tolerance uses no feature.
 
     Examples
     --------
@@ -191,22 +179,9 @@ def covers(
     `confidence - TOLERANCE`. All of them are of its own class, or agree with its decision to some
     degree.
 
-    Parameters
-    ----------
-    values, classes, confidence : array-like
-        As for `shorten`.
-    types : array-like of int, shape (n_samples, n_features)
-        Codes of `ConditionType`, as from `shorten`.
-    compiled : bool, optional
-        As for `confidences`.
-
-    Returns
-    -------
-    covers : CoverMatrix
-        Candidate `i` is the rule of sample `i`. A rule whose confidence does not exceed the
-        tolerance covers nothing.
-    positions : ndarray of int64, shape (n_samples,)
-        Bit of each sample. Classes begin at multiples of 64; other bits are covered by nobody.
+    Candidate `i` is the rule of sample `i`; a rule whose confidence does not exceed the tolerance
+    covers nothing. The second result is the bit of each sample: classes begin at multiples of 64,
+    and other bits are covered by nobody.
 
     Examples
     --------
@@ -241,11 +216,9 @@ def induce(
 
     Parameters
     ----------
-    values, classes, order, initial, rigid : array-like
+    values, classes, order, initial, rigid, compiled
         As for `shorten`. Instead of an order there may be a function from the confidences of all
         samples to their types.
-    compiled : bool, optional
-        As for `confidences`.
     n_jobs : int, optional
         Number of threads for a large table (see `frri._util.n_threads`), without influence on the
         results.
@@ -253,12 +226,6 @@ def induce(
         Bytes that the covers of a large table may take. If they take more, some broad candidates
         are selected in advance (see `frri.cover.memory_bounded`), and the covers are those of the
         samples that these leave.
-
-    Returns
-    -------
-    CandidateRules
-        `confidence`, `types`, `covers` and `positions` as from the single steps, the `seconds` of
-        each, and `preselected`, the candidates selected in advance if there are any.
 
     Examples
     --------
@@ -305,17 +272,7 @@ def choose_backend(
     compiled: bool | None = None,
     n_jobs: int | None = None,
 ) -> Backend:
-    """Return a table with the steps of induction on it.
-
-    Parameters
-    ----------
-    values, classes, initial, rigid : array-like
-        As for `frri.induction.shorten`.
-    compiled : bool, optional
-        Force or forbid compiled kernels; by default they are used where they pay.
-    n_jobs : int, optional
-        Number of threads of compiled kernels.
-    """
+    """Return a table with the steps of induction on it, in numpy or in compiled kernels."""
     if isinstance(classes, Graded):
         return FuzzyBackend(values, classes, initial, rigid, n_jobs)
     layout = ClassLayout(values, classes, initial, rigid)

@@ -39,12 +39,6 @@ class BitmapBackend:
     anywhere. A pickled backend contains only the table; bitmaps are built at the first step, once
     per process.
 
-    Parameters
-    ----------
-    layout : ClassLayout
-    n_jobs : int, optional
-        Number of threads.
-
     Examples
     --------
     >>> from frri.induction.class_layout import ClassLayout
@@ -119,16 +113,7 @@ class BitmapBackend:
     def cover_rows(
         self, rows: Ints, confidence: Floats, types: Types, wanted: Words | None = None
     ) -> CoverMatrix:
-        """Return what the boxes of some rows cover, in their order.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-        confidence, types : ndarray
-            Of these rows.
-        wanted : ndarray of uint64, optional
-            Set of samples to be covered; all by default.
-        """
+        """Return what the boxes of some rows cover (of a set of samples wanted), in their order."""
         table = self.table
         order = np.argsort(rows, kind="stable")  # neighbors look at the same blocks
         among = table.fine[0].copy()

@@ -30,15 +30,8 @@ class ClassLayout:
     the bits left unused at the end of each class. A pickled layout contains the table only, unless
     other attributes have been used.
 
-    Parameters
-    ----------
-    values : array-like of float, shape (n_samples, n_features)
-        NaN where missing.
-    classes : array-like of int, shape (n_samples,)
-    initial : array-like of int, shape (n_features,), optional
-        Sides that boxes may have; both by default.
-    rigid : array-like of bool, shape (n_features,), optional
-        Features of which boxes have both sides or none; a single side is never rigid.
+    `initial` has the sides that boxes may have, `rigid` the features of which they have both sides
+    or none; a single side is never rigid.
     """
 
     def __init__(

@@ -54,16 +54,7 @@ class Graded(NamedTuple):
 
 
 class FuzzyBackend(NumpyBackend):
-    """The steps of induction on a table with graded decisions: a layout of a single class.
-
-    Parameters
-    ----------
-    values : array-like of float, shape (n_samples, n_features)
-    decisions : Graded
-    initial, rigid : array-like, optional
-        As for `frri.induction.shorten`.
-    n_jobs : int, optional
-    """
+    """The steps of induction on a table with graded decisions: a layout of a single class."""
 
     def __init__(
         self,

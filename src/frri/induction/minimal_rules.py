@@ -53,17 +53,9 @@ def discerning_power(
 ) -> Ints:
     """Count the samples of other classes that each feature discerns from each sample.
 
-    Parameters
-    ----------
-    values, classes, confidence, initial : array-like
-        As for `frri.induction.shorten`.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_samples, n_features)
-        Number of samples of other classes that fail the condition of that feature, with all sides
-        that it may have, by more than the confidence less the tolerance. It is 0 for a sample with
-        a confidence below the tolerance, which has no rule.
+    Those that fail the condition of that feature, with all sides that it may have, by more than the
+    confidence less the tolerance: none for a sample with a confidence below the tolerance, which
+    has no rule. Arguments are as for `frri.induction.shorten`.
 
     Examples
     --------
@@ -102,20 +94,11 @@ def shortest(
     initial: ArrayLike | None = None,
     rigid: ArrayLike | None = None,
 ) -> Types:
-    """Return a rule of every sample with the fewest conditions.
+    """Return the condition types of a rule of every sample with the fewest conditions.
 
     Among these one with the fewest sides, and among those one fixed by the order of the features: a
-    minimum set cover of the samples of other classes.
-
-    Parameters
-    ----------
-    values, classes, confidence, initial, rigid : array-like
-        As for `frri.induction.shorten`.
-
-    Returns
-    -------
-    ndarray of int8, shape (n_samples, n_features)
-        Codes of `ConditionType`. A sample with a confidence below the tolerance uses no feature.
+    minimum set cover of the samples of other classes. Arguments are as for
+    `frri.induction.shorten`; a sample with a confidence below the tolerance uses no feature.
 
     Examples
     --------
@@ -166,22 +149,10 @@ def all_minimal(
     If a sample has more rules than the limit, those that leave out few samples of its own class are
     searched first.
 
-    Parameters
-    ----------
-    values, classes, confidence, initial, rigid : array-like
-        As for `frri.induction.shorten`.
-    types : array-like of int, shape (n_samples, n_features)
-        A minimal rule of every sample, as from `shorten` or `shortest`: included whatever the
-        limit.
-    limit : int
-        Maximum number of rules of one sample.
-
-    Returns
-    -------
-    MinimalRules
-        `anchors`, `types` and `covers` of the candidates, ordered by sample, that of `types` first.
-        Of candidates that cover the same samples only one with the fewest conditions is kept, and
-        none that covers nothing. Bits are those of `frri.induction.covers`.
+    Arguments are as for `frri.induction.shorten`; `types` has a minimal rule of every sample, which
+    is included whatever the limit. Candidates are ordered by sample, that of `types` first. Of
+    candidates that cover the same samples only one with the fewest conditions is kept, and none
+    that covers nothing. Bits are those of `frri.induction.covers`.
 
     Examples
     --------
@@ -312,17 +283,8 @@ def cheapest_choice(clauses: Flags, most: int = MOST) -> tuple[int, ...] | None:
     clauses first; a side that was tried is not used by those tried after it. It leaves a choice
     that cannot become cheaper than the best one known.
 
-    Parameters
-    ----------
-    clauses : ndarray of bool, shape (n_clauses, n_sides)
-        Which sides hit each clause: at least one. Short clauses should come first.
-    most : int
-        Maximum number of choices that are tried.
-
-    Returns
-    -------
-    tuple of int or None
-        None if `most` were not enough.
+    Clauses x sides state which sides hit each clause: at least one. Short clauses should come
+    first. None is returned if the search tries more than `most` choices.
 
     Examples
     --------
@@ -426,12 +388,7 @@ def minimal_choices(clauses: Flags, preference: Ints) -> Iterator[list[int]]:
     was tried may be used again only by those tried after it, so that no choice is found twice. A
     choice in which some side has ceased to be critical cannot become minimal again.
 
-    Parameters
-    ----------
-    clauses : ndarray of bool, shape (n_clauses, n_sides)
-        Which sides hit each clause: at least one.
-    preference : ndarray of int, shape (n_sides,)
-        The sides in the order in which they are tried.
+    Sides are tried in the order of `preference`.
 
     Examples
     --------

@@ -30,21 +30,11 @@ BLOCK_DISTANCES = 1 << 15
 
 
 def distances(points: Floats, types: Types, columns: Floats, rigid: Flags | None = None) -> Floats:
-    """Return by how much samples fail the worst condition of boxes.
+    """Return by how much samples fail the worst condition of boxes, boxes x samples.
 
-    Parameters
-    ----------
-    points : ndarray of float64, shape (n_boxes, n_features)
-        Center of each box. A missing value (NaN) fails no condition and has none.
-    types : ndarray of int8, shape (n_boxes or 1, n_features)
-        Types of the conditions of each box, or of all.
-    columns : ndarray of float64, shape (n_features, n_samples)
-    rigid : ndarray of bool, shape (n_features,), optional
-        Nominal features, of which different values fail by 1.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_boxes, n_samples)
+    Boxes have a center and types each, or the same types; `columns` are the values of samples by
+    feature. A missing value (NaN) fails no condition and has none. Different values of a `rigid`
+    feature fail by 1.
 
     Examples
     --------
@@ -75,12 +65,7 @@ def distances(points: Floats, types: Types, columns: Floats, rigid: Flags | None
 
 
 class NumpyBackend:
-    """The steps of induction on a table, in numpy.
-
-    Parameters
-    ----------
-    layout : ClassLayout
-    """
+    """The steps of induction on a table, in numpy."""
 
     def __init__(self, layout: ClassLayout) -> None:
         self.layout = layout
@@ -169,13 +154,7 @@ class NumpyBackend:
 
 
 class Ranking:
-    """Values of every feature in ascending order, and the sets of the lowest of them.
-
-    Parameters
-    ----------
-    columns : ndarray of float64, shape (n_features, n_rows)
-        Missing values (NaN) rank last.
-    """
+    """Values of every feature in ascending order, missing ones last, and sets of the lowest."""
 
     def __init__(self, columns: Floats) -> None:
         self.columns, self.missing = columns, np.isnan(columns)
@@ -191,18 +170,8 @@ class Ranking:
     def place(self, limits: Floats, types: Types, *, closed: bool) -> tuple[Ints, Ints]:
         """Return how many values are not above, and how many are below, the box of each row.
 
-        Parameters
-        ----------
-        limits : ndarray of float, shape (n_rows,)
-            Half the width of each box.
-        types : ndarray of int8, shape (n_features, n_rows or 1)
-            A box is open where it has no side, and where its row misses the value.
-        closed : bool
-            Whether a box contains the samples at distance `limits`.
-
-        Returns
-        -------
-        upper, lower : ndarrays of int, shape (n_features, n_rows)
+        Types are of shape (n_features, n_rows or 1). A box is open where it has no side, and where
+        its row misses the value; a `closed` one contains the samples at distance `limits`.
         """
         upper = self._count(limits, inclusive=closed)
         lower = self._count(-limits, inclusive=not closed)
@@ -265,21 +234,9 @@ def prune(not_above: Words, below: Words, others: Words, orders: Ints, rigid: Fl
 
     While the features to come are all SIMILAR, a sample of another class is critical for a feature
     if neither a condition already kept nor a feature to come discerns it. The feature is bounded
-    above iff a critical sample lies above, and below iff one lies below.
-
-    Parameters
-    ----------
-    not_above, below : ndarray of uint64, shape (n_features, n_words, n_rows)
-        Samples not above, and samples below, the box of each row.
-    others : ndarray of uint64, shape (n_words, n_rows or 1)
-        Samples of other classes.
-    orders : ndarray of int, shape (n_rows or 1, n_features)
-    rigid : ndarray of bool, shape (n_features,) or (n_features, n_rows)
-        Features that are bounded on both sides if on either.
-
-    Returns
-    -------
-    ndarray of int8, shape (n_rows, n_features)
+    above iff a critical sample lies above, and below iff one lies below; a rigid feature on both
+    sides if on either. Sets are of shape (n_features, n_words, n_rows); others, orders and rigid
+    features may be given once for all rows.
     """
     if len(orders) > 1:  # in the order of each row
         places = orders.T[:, None]

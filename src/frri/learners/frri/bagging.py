@@ -452,19 +452,8 @@ def rules_of_bag(
 ) -> RulePool:
     """Return the rules that FRRI selects in a bag, by the first cover that it finds.
 
-    Parameters
-    ----------
-    table : TrainingTable
-        Samples of the bag, all features.
-    rows, used : ndarray of int
-        Rows of the samples in the whole table, and the features that the bag may use.
-    bag, seed : int
-    order : str
-        Name of an order of `frri.learners.frri.attribute_order`.
-    initial : ndarray of int8, optional
-        Initial types of the features.
-    limits : Limits
-        Limits on candidates.
+    The table has the samples of the bag, which are `rows` of the whole one, and all features, of
+    which the bag may use some.
     """
     scaled, nominal = scaled_values(table)
     attributes = tuple(table.attributes[a] for a in used.tolist())
@@ -504,26 +493,13 @@ class Samples(NamedTuple):
 
 
 class RulePool(NamedTuple):
-    """Boxes around samples, from any number of bags.
+    """Boxes around samples, from any number of bags."""
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_rules, n_features)
-        Scaled values of the sample of each rule.
-    types : ndarray of int8, shape (n_rules, n_features)
-        Codes of `ConditionType`.
-    radii : ndarray of shape (n_rules,)
-        Confidence of each rule: half the width of its box.
-    classes : ndarray of int, shape (n_rules,)
-    sources, bags : ndarray of int, shape (n_rules,)
-        Row of the sample, and the bag, that each rule comes from.
-    """
-
-    points: Floats
-    types: Types
-    radii: Floats
+    points: Floats  # rules x features: scaled values of the sample of each rule
+    types: Types  # rules x features: codes of `ConditionType`
+    radii: Floats  # confidence of each rule: half the width of its box
     classes: Positions
-    sources: Ints
+    sources: Ints  # row of the sample
     bags: Ints
 
     def take(self, rules: Ints) -> RulePool:
@@ -605,14 +581,7 @@ def nearest_in_batches(
 ) -> tuple[Floats, int]:
     """Return the distance of every rule to other classes in some batches, and their sample count.
 
-    Parameters
-    ----------
-    pool : RulePool
-    table : TrainingTable
-        Origin of the rules: its features, ranges and classes hold for the batches.
-    batches : iterable of (table, labels)
-    missing : {"typical", "similar", "error"}
-    n_jobs : int, optional
+    The features, ranges and classes of the table that the rules come from hold for the batches.
     """
     least, count = np.full(len(pool.radii), np.inf), 0
     labels = label_array(table.labels)
@@ -642,21 +611,11 @@ def out_of_bag_votes(
     nearest: Nearest | None,
     n_jobs: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return class scores by the rules whose bags do not contain a sample.
+    """Return samples x classes: scores by the rules whose bags do not contain a sample.
 
-    Parameters
-    ----------
-    pool, samples
-    unseen : ndarray of bool, shape (n_bags, n_samples)
-    nearest : Nearest, optional
-        If given, the best rule of a class counts, narrowed by all samples but the one that it
-        predicts; otherwise the degrees of all rules of a class are added.
-    n_jobs : int, optional
-
-    Returns
-    -------
-    scores, uncut : ndarrays of shape (n_samples, n_classes)
-        Score of each class; and the largest radius less distance of its rules, -inf without a rule.
+    If `nearest` is given, the best rule of a class counts, narrowed by all samples but the one that
+    it predicts; otherwise the degrees of all rules of a class are added. The second array has the
+    largest radius less distance of the rules of each class, -inf without a rule.
     """
     n, n_classes = len(samples.classes), int(samples.classes.max()) + 1
     scores, uncut = np.zeros((n, n_classes)), np.full((n, n_classes), -np.inf)

@@ -50,36 +50,17 @@ MANY_RULES, ENOUGH_SAMPLES = 1 / 3, 50
 
 
 class Candidates(NamedTuple):
-    """Candidate rules and the samples that each of them covers.
+    """Candidate rules and the samples that each of them covers."""
 
-    Attributes
-    ----------
-    anchors : ndarray of int, shape (n_candidates,)
-        Sample in the center of each rule.
-    types : ndarray of int8, shape (n_candidates, n_features)
-        Codes of `frri.induction.ConditionType`.
-    confidence : ndarray of float, shape (n_candidates,)
-    covers : CoverMatrix
-    positions : ndarray of int, shape (n_decisions, n_samples)
-        Bit of each sample in `covers`; a sample may have to be covered for several decisions.
-    groups : ndarray of int, shape (n_candidates,)
-        Class or union of each rule.
-    sizes : ndarray of int, shape (n_groups,)
-        Samples of each group.
-    seconds : dict
-        Duration of each step.
-    preselected : Preselection, optional
-        Candidates selected in advance where memory is short; `covers` is then of the other samples.
-    """
-
-    anchors: Ints
-    types: Types
+    anchors: Ints  # sample in the center of each rule
+    types: Types  # rules x features: codes of `frri.induction.ConditionType`
     confidence: Floats
     covers: CoverMatrix
-    positions: Ints
-    groups: Ints
-    sizes: Ints
-    seconds: dict[str, float]
+    positions: Ints  # decisions x samples: bit of each sample in `covers`
+    groups: Ints  # class or union of each rule
+    sizes: Ints  # samples of each group
+    seconds: dict[str, float]  # per step
+    # Candidates selected in advance where memory is short: `covers` is then of the other samples.
     preselected: Preselection | None = None
 
     @property
@@ -274,18 +255,9 @@ def induce_rules(
     induce: Callable[..., CandidateRules],
     **declared: Any,
 ) -> CandidateRules:
-    """Return the shortened rule of every sample.
+    """Return the shortened rule of every sample; without an order the shortest one.
 
-    Parameters
-    ----------
-    values, classes : ndarray
-        As for `frri.induction.induce`.
-    order : ndarray of int or None
-        Order in which conditions are dropped; None for rules that are as short as possible.
-    induce : callable
-        `frri.induction.induce`, or a function that does the same elsewhere.
-    **declared
-        `initial` and `rigid`, as for `frri.induction.shorten`.
+    `induce` is `frri.induction.induce`, or a function that does the same elsewhere.
     """
 
     def shortest(confidence: Floats) -> Types:

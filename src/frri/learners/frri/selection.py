@@ -103,14 +103,7 @@ class Limits(NamedTuple):
     ) -> Cover | PartialCover:
         """Select the fewest rules that cover everything, or the best ones under the limits.
 
-        Parameters
-        ----------
-        covers : CoverMatrix
-        costs, groups : ndarray of int, shape (n_candidates,)
-            Cost of each candidate among equally many, and the group of samples that it covers.
-        sizes : ndarray of int, shape (n_groups,)
-            Samples of each group.
-        search : SearchLimits
+        Candidates have a cost, which decides among equally many, and cover samples of one group.
         """
         limited: dict[str, Any] = {"work_limit": search.work_limit, "time_limit": search.time_limit}
         if self.times_covered > 1:
@@ -232,15 +225,8 @@ def plan_cover_bytes(
 ) -> int:
     """Return the number of bytes that covers may take.
 
-    Parameters
-    ----------
-    n_samples, n_features : int
-        Size of the table.
-    limit : int or str, optional
-        Memory of the whole fit; by default what is free, of which covers take `DEFAULT_BYTES` at
-        most.
-    free : int, optional
-        Free memory where the fit runs; by default that of this machine.
+    The memory of the whole fit is limited by what is free (here, unless given), of which covers
+    take `DEFAULT_BYTES` at most, or by `limit`.
 
     Examples
     --------
