@@ -38,6 +38,7 @@ class Bitmaps(NamedTuple):
     rows: Any  # (n_words + 1,): first row of each word
     fence: Any  # (n_words, 2): first and last word of the class of a word
     fine: Any  # (n_cuts, n_blocks, BLOCK): samples at or above each cut
+    flat: Any  # (n_cuts * n_blocks, BLOCK): the same
     some: Any  # (n_cuts, n_coarse): blocks with some of these
     every: Any  # (n_cuts, n_coarse): blocks with nothing else
     first: Any  # (n_features + 1,): first cut of each feature
@@ -69,6 +70,36 @@ def narrow(out, o, sets, s, table, inner, outer):
         out[o, i] = sets[s, i] & table[inner, i] & ~table[outer, i]
         found |= out[o, i]
     return found != NONE
+
+
+@inner_kernel
+def narrow_blocks(table, sides, live, left, sets, source, target):
+    """Put the samples of live blocks between two cuts, `sides`, into other sets; find who is left.
+
+    Sets of blocks are those from `source` on, and from `target` on.
+    """
+    inner, outer = sides
+    n_blocks = table.fine.shape[1]
+    for q in range(len(live)):
+        todo = live[q] & table.some[inner, q] & ~table.every[outer, q]
+        left[q] = NONE
+        while todo != NONE:
+            b = 64 * q + lowest(todo)
+            todo &= todo - ONE
+            cuts = inner * n_blocks + b, outer * n_blocks + b
+            found = narrow(sets, target + b, sets, source + b, table.flat, cuts[0], cuts[1])
+            left[q] |= np.uint64(found) << np.uint64(b & 63)
+
+
+@inner_kernel
+def narrow_to_box(table, box, n_features, certain, b, inside):
+    """Keep the samples of block `b` that are possibly, or certainly, in a box; return if any."""
+    n_blocks = table.fine.shape[1]
+    for c in range(n_features):
+        inner, outer = box[c, 2 + certain] * n_blocks + b, box[c, certain] * n_blocks + b
+        if not narrow(inside, 0, inside, 0, table.flat, inner, outer):
+            return False
+    return True
 
 
 @inner_kernel
@@ -130,6 +161,7 @@ def place(table, u, limit, closed, features, box):
 # Not literals: for these the compiler would do everything once more. Whether a box is closed
 # remains one: boxes are placed in the innermost loops.
 NO, ZERO = np.bool_(False), np.int64(0)
+POSSIBLY, CERTAINLY = np.int64(0), np.int64(1)
 # Samples that were nearest to the rows before.
 RECENT = 8
 
@@ -177,7 +209,6 @@ def nearest(table, low, out):
     """Find the distance to the nearest sample of another class, infinite without one."""
     fence, rows = table.fence, table.rows
     n_blocks, n_words = table.fine.shape[1], len(table.fence)
-    flat = table.fine.reshape(-1, BLOCK)
     m = table.points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
     inside = np.empty((1, BLOCK), dtype=np.uint64)
@@ -222,13 +253,9 @@ def nearest(table, low, out):
                 live &= live - ONE
                 for i in range(BLOCK):
                     inside[0, i] = NONE if own_start <= BLOCK * b + i < own_end else ALL
-                found = True
-                for c in range(m):
-                    inner, outer = box[c, 2] * n_blocks + b, box[c, 0] * n_blocks + b
-                    found = narrow(inside, 0, inside, 0, flat, inner, outer)
-                    if not found:
-                        break
-                for i in range(BLOCK if found else 0):
+                if not narrow_to_box(table, box, m, POSSIBLY, b, inside):
+                    continue
+                for i in range(BLOCK):
                     while inside[0, i] != NONE:
                         v = rows[BLOCK * b + i] + lowest(inside[0, i])
                         d = distance(table, u, v, best)
@@ -315,7 +342,6 @@ def prune(table, limits, orders, low, out):
     n_blocks, n_coarse = table.fine.shape[1], some.shape[1]
     m = table.points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
-    flat = table.fine.reshape(-1, BLOCK)
     live = np.empty((m + 1, n_coarse), dtype=np.uint64)
     later = np.empty(((m + 1) * n_blocks, BLOCK), dtype=np.uint64)
     alive_blocks = np.empty(n_coarse, dtype=np.uint64)
@@ -336,17 +362,9 @@ def prune(table, limits, orders, low, out):
         rule = PrunedRule(u, limit, order, kept)
         place(table, u, limit, True, order, box)
         for j in range(m - 1, 0, -1):
-            outer, inner = box[j, 0], box[j, 2]
-            for q in range(n_coarse):
-                todo = live[j + 1, q] & some[inner, q] & ~every[outer, q]
-                live[j, q] = NONE
-                while todo != NONE:
-                    b = 64 * q + lowest(todo)
-                    todo &= todo - ONE
-                    here, after = j * n_blocks + b, (j + 1) * n_blocks + b
-                    cuts_here = inner * n_blocks + b, outer * n_blocks + b
-                    found = narrow(later, here, later, after, flat, cuts_here[0], cuts_here[1])
-                    live[j, q] |= np.uint64(found) << np.uint64(b & 63)
+            here, after = j * n_blocks, (j + 1) * n_blocks
+            sides = box[j, 2], box[j, 0]
+            narrow_blocks(table, sides, live[j + 1], live[j], later, after, here)
         # Samples that the conditions kept so far do not discern are in front from the first one on.
         source = m * n_blocks
         for q in range(n_coarse):
@@ -362,7 +380,7 @@ def prune(table, limits, orders, low, out):
                     todo &= todo - ONE
                     inner, outer = box[j, 3] * n_blocks + b, box[j, 1] * n_blocks + b
                     after = (j + 1) * n_blocks + b
-                    over, under = beyond(later, source + b, later, after, flat, inner, outer)
+                    over, under = beyond(later, source + b, later, after, table.flat, inner, outer)
                     if exact:
                         above |= over
                         below |= under
@@ -380,17 +398,8 @@ def prune(table, limits, orders, low, out):
             if above or below:
                 outer = box[j, 0] if above else first[k + 1] - 1
                 inner = box[j, 2] if below else first[k]
-                for q in range(n_coarse):
-                    todo = alive_blocks[q] & some[inner, q] & ~every[outer, q]
-                    alive_blocks[q] = NONE
-                    while todo != NONE:
-                        b = 64 * q + lowest(todo)
-                        todo &= todo - ONE
-                        cuts_here = inner * n_blocks + b, outer * n_blocks + b
-                        found = narrow(
-                            later, b, later, source + b, flat, cuts_here[0], cuts_here[1]
-                        )
-                        alive_blocks[q] |= np.uint64(found) << np.uint64(b & 63)
+                sides = inner, outer
+                narrow_blocks(table, sides, alive_blocks, alive_blocks, later, source, ZERO)
                 source = 0
 
 
@@ -419,8 +428,6 @@ def cover(table, asked, limits, types, wanted, out):
     m = table.points.shape[1]
     box = np.empty((m, 4), dtype=np.int32)
     used = np.empty(m + 1, dtype=np.int64)
-    n_blocks = table.fine.shape[1]
-    flat = table.fine.reshape(-1, BLOCK)
     possible, certain = np.empty((2, 1, BLOCK), dtype=np.uint64)
     filled = 0
     for a in range(len(asked)):
@@ -455,19 +462,13 @@ def cover(table, asked, limits, types, wanted, out):
                 for i in range(BLOCK):
                     possible[0, i] = wanted[b, i]
                     any_wanted |= wanted[b, i]
-                found = any_wanted != NONE
-                for c in range(n_used if found else 0):
-                    inner, outer = box[c, 2] * n_blocks + b, box[c, 0] * n_blocks + b
-                    found = narrow(possible, 0, possible, 0, flat, inner, outer)
-                    if not found:
-                        break
-                if not found:
+                if any_wanted == NONE:
+                    continue
+                if not narrow_to_box(table, box, n_used, POSSIBLY, b, possible):
                     continue
                 for i in range(BLOCK):
                     certain[0, i] = possible[0, i]
-                for c in range(n_used):
-                    inner, outer = box[c, 3] * n_blocks + b, box[c, 1] * n_blocks + b
-                    narrow(certain, 0, certain, 0, flat, inner, outer)
+                narrow_to_box(table, box, n_used, CERTAINLY, b, certain)
                 for i in range(max(own_start - BLOCK * b, 0), min(own_end - BLOCK * b, BLOCK)):
                     w = BLOCK * b + i
                     inside = certain[0, i]

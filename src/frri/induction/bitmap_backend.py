@@ -192,12 +192,14 @@ def _build(layout: ClassLayout) -> Bitmaps:
     word_class = np.repeat(np.arange(len(layout.first_word) - 1), np.diff(layout.first_word))
     fence = np.array(list(pairwise(layout.first_word)))[word_class]
     skipped = 64 * np.array(layout.first_word[:-1]) - np.array(layout.first_row[:-1])
+    bitmaps = np.concatenate(fine)
     return Bitmaps(
         points=layout.points,
         bits=layout.bits,
         rows=np.append(64 * np.arange(len(fence)) - skipped[word_class], len(layout.points)),
         fence=fence,
-        fine=np.concatenate(fine),
+        fine=bitmaps,
+        flat=bitmaps.reshape(-1, BLOCK),
         some=np.concatenate(some),
         every=np.concatenate(every),
         first=np.cumsum([0, *map(len, fine)]).astype(np.int32),

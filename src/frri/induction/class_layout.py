@@ -19,8 +19,8 @@ TOLERANCE = 1e-6
 # Classes of more samples than this are sorted so that neighbors are in the same word.
 CLUSTERED_FROM = 1024
 
-# The sides that a box may have are flags: 1 for above, 2 for below.
-NO_SIDE, BOTH_SIDES = 0, 3
+# The sides that a box may have are flags.
+NO_SIDE, ABOVE, BELOW, BOTH_SIDES = 0, 1, 2, 3
 
 
 class ClassLayout:

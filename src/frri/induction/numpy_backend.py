@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from frri.cover.matrix import ALL, NONE, CoverMatrix
-from frri.induction.class_layout import BOTH_SIDES, TOLERANCE
+from frri.induction.class_layout import BELOW, BOTH_SIDES, NO_SIDE, TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,24 +43,24 @@ def distances(points: Floats, types: Types, columns: Floats, rigid: Flags | None
     array([[0.25, 0.5 ]])
     """
     found = np.zeros((len(points), columns.shape[1]))
+    differences = np.empty_like(found)
     for k, column in enumerate(columns):
-        kept = types[:, k, None]
-        if not kept.any():
-            continue
-        boxes = slice(None) if kept.all() else np.flatnonzero(kept)
-        difference = column - points[boxes, k, None]
-        if rigid is not None and rigid[k]:
-            difference = (np.abs(difference) > 0.0).astype(np.float64)
-        elif (kept[boxes] == BOTH_SIDES).all():
-            np.abs(difference, out=difference)
-        else:
-            above, below = kept[boxes] & 1, kept[boxes] >> 1
-            difference = np.maximum(difference * above, difference * -below)
-        # A difference to a missing value is missing; fmax passes over it.
-        if kept.all():
-            np.fmax(found, difference, out=found)
-        else:
-            found[boxes] = np.fmax(found[boxes], difference)
+        for sides in set(types[:, k].tolist()) - {NO_SIDE}:
+            alike = types[:, k] == sides
+            boxes = slice(None) if alike.all() else np.flatnonzero(alike)
+            centers = points[boxes, k, None]
+            difference = np.subtract(column, centers, out=differences[: len(centers)])
+            if sides == BOTH_SIDES:
+                np.abs(difference, out=difference)
+                if rigid is not None and rigid[k]:
+                    np.greater(difference, 0.0, out=difference)
+            elif sides == BELOW:
+                np.negative(difference, out=difference)
+            # A difference to a missing value is missing; fmax passes over it.
+            if alike.all():
+                np.fmax(found, difference, out=found)
+            else:
+                found[boxes] = np.fmax(found[boxes], difference, out=difference)
     return found
 
 

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
 FORMS = ("pooled", "ensemble")
 
-# Pairs of rule and sample that are computed together, and samples at most: they stay in the cache.
-MOST_PAIRS, MOST_SAMPLES = 1 << 17, 8192
+# Pairs of rule and sample that are computed together, and samples at most.
+MOST_PAIRS, MOST_SAMPLES = 1 << 22, 8192
 
 
 class FRRIBaggingClassifier(FRRILearner, RuleClassifier):

@@ -159,16 +159,12 @@ STOPPED_BY = {
 
 def describe_unproved(selection: Mapping[str, Any]) -> str:
     """Return two sentences about a selection that is not proven optimal."""
+    known = "fewest: at least {lower_bound} are needed (gap {gap:.1%})."
     if "worth" in selection:
-        proved = (
-            f"best: they are worth {selection['worth']}, at most {selection['bound']} is possible."
-        )
-    else:
-        proved = (
-            f"fewest: at least {selection['lower_bound']} are needed (gap {selection['gap']:.1%})."
-        )
+        known = "best: they are worth {worth}, at most {bound} is possible."
     return (
-        f"The {selection['n_rules']} rules are the best found, not proved {proved} "
+        f"The {selection['n_rules']} rules are the best found, not proved "
+        f"{known.format(**selection)} "
         f"The search was stopped by {STOPPED_BY[selection['stopped_by']]}."
     )
 
@@ -245,13 +241,14 @@ def plan_cover_bytes(
     if available is None:
         return DEFAULT_BYTES
     if least > available:
-        found, remedy = _show_bytes(available), "fit a sample of the rows, or take"
+        shown = _show_bytes(available)
+        known = f"there are only {shown} free: free some"
+        if limit is not None:
+            known = f"memory_limit is {shown}: raise it"
         raise NotEnoughMemoryError(
             f"FRRI needs about {_show_bytes(least)} for {n_samples:,} objects and {n_features} "
-            "attributes, but "
-            + (f"there are only {found} free: free some, " if limit is None else "")
-            + (f"memory_limit is {found}: raise it, " if limit is not None else "")
-            + f"{remedy} AdditiveRulesClassifier or RIPPERClassifier."
+            f"attributes, but {known}, fit a sample of the rows, or take AdditiveRulesClassifier "
+            "or RIPPERClassifier."
         )
     room = min(most, int((available - base) / PEAK))
     return room if limit is not None else min(room, DEFAULT_BYTES)
