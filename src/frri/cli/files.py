@@ -149,28 +149,11 @@ def batches_for(
     used = ruleset.used_attributes
     known = category_values(ruleset) | {name: () for name in keep or () if name not in used}
     columns = None if keep is None else {*used, *keep}
-    strings = _AllStringsBut(set(used) - set(known), known)
-    for batch in read_batches(source, strings, columns=columns, **options):
+    typed = set(used) - set(known)
+    for batch in read_batches(source, known, columns=columns, typed=typed, **options):
         if not batch.start:
             _check_used(ruleset, batch.frame, source)
         yield batch
-
-
-class _AllStringsBut(dict[str, Collection[str]]):
-    """Columns to be read as strings, with their known values: all but some."""
-
-    def __init__(self, typed: set[str], known: dict[str, Collection[str]]) -> None:
-        super().__init__(known)
-        self._typed = typed
-
-    def __contains__(self, name: object) -> bool:
-        return name not in self._typed
-
-    def __missing__(self, name: str) -> Collection[str]:
-        return ()
-
-    def __bool__(self) -> bool:
-        return True
 
 
 def category_values(ruleset: RuleSet, target: str | None = None) -> dict[str, Collection[str]]:

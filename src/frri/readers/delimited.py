@@ -208,11 +208,12 @@ def _parse(layout: Layout, name: str, options: ReadOptions) -> "pd.DataFrame":
     """Parse the cells; columns are called by their positions."""
     pd = import_pandas()
     marks = [*NA_VALUES, *options.na_values]
-    kept = {
-        place: options.strings.get(column, ())
+    known = {place: options.known_values(column) for place, column in enumerate(layout.columns)}
+    kept = [
+        place
         for place, column in enumerate(layout.columns)
-        if column in options.strings or column == options.classes
-    }
+        if known[place] is not None or column == options.classes
+    ]
     first = next((row for row in _first_rows(layout.text, layout.separator)[1:] if row), [])
     if len(first) > len(layout.columns):  # pandas would take the first column for an index
         raise ValueError(
@@ -230,8 +231,8 @@ def _parse(layout: Layout, name: str, options: ReadOptions) -> "pd.DataFrame":
             dtype=dict.fromkeys(kept, str),
             skipinitialspace=True,
             na_values={
-                place: [mark for mark in marks if mark not in kept.get(place, ())]
-                for place in range(len(layout.columns))
+                place: [mark for mark in marks if mark not in (values or ())]
+                for place, values in known.items()
             },
             keep_default_na=False,
             low_memory=False,

@@ -58,6 +58,7 @@ def read_table(
     na_values: Collection[str] = (),
     date_format: str | None = None,
     classes: str | None = None,
+    typed: Collection[str] | None = None,
 ) -> "pd.DataFrame":
     r"""Read a table from a file, in the format of its ending, or from standard input.
 
@@ -82,6 +83,8 @@ def read_table(
         Format of dates in columns that it fits, such as ``%m/%d/%Y``.
     classes : str, optional
         A column whose different strings stay different: ``1`` and ``01`` are no numbers there.
+    typed : collection of str, optional
+        Columns whose types are inferred; all others hold strings. By default all columns.
 
     Returns
     -------
@@ -100,7 +103,7 @@ def read_table(
     """
     if date_format is not None:
         check_date_format(date_format)
-    options = ReadOptions(strings or {}, na_values, date_format, classes)
+    options = ReadOptions(strings or {}, na_values, date_format, classes, typed)
     if str(source) == "-":
         name, content = "standard input", sys.stdin.buffer.read()
         kind = _kind_of(content)
@@ -184,12 +187,8 @@ def _read_arff(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame
         ) from None
     if table.frame.empty:
         raise ValueError(f"{name} has attributes but no rows.")
-    strings = {
-        column: options.strings.get(column, ())
-        for column in table.frame.columns
-        if column in options.strings or column not in table.dates
-    }
-    return infer_columns(table.frame, options._replace(strings=strings, na_values=()))
+    dates = [name for name in table.dates if options.known_values(name) is None]
+    return infer_columns(table.frame, options._replace(typed=dates, na_values=()))
 
 
 def read_sheet(content: bytes, name: str) -> bytes:

@@ -39,7 +39,7 @@ class ReadOptions(NamedTuple):
 
     Attributes
     ----------
-    strings, na_values, date_format, classes
+    strings, na_values, date_format, classes, typed
         See `frri.readers.read_table`.
     decimal_commas : bool
         If True, a comma in a number is a decimal mark.
@@ -49,7 +49,14 @@ class ReadOptions(NamedTuple):
     na_values: Collection[str] = ()
     date_format: str | None = None
     classes: str | None = None
+    typed: Collection[str] | None = None
     decimal_commas: bool = False
+
+    def known_values(self, name: str) -> Collection[str] | None:
+        """Return the known values of a column of strings, None if its type is inferred."""
+        if name in self.strings:
+            return self.strings[name]
+        return None if self.typed is None or name in self.typed else ()
 
 
 DEFAULTS = ReadOptions()
@@ -69,12 +76,12 @@ def infer_columns(frame: "pd.DataFrame", options: ReadOptions) -> "pd.DataFrame"
 def _infer(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[Any]":
     if column.dtype.kind != "O":
         return column
-    known = options.strings[str(column.name)] if column.name in options.strings else ()
+    known = options.known_values(str(column.name))
     texts = [value for value in column.unique() if isinstance(value, str)]
-    changes = {text: clean_text(text, known, options.na_values) for text in texts}
+    changes = {text: clean_text(text, known or (), options.na_values) for text in texts}
     if any(old != new for old, new in changes.items()):
         column = column.astype(object).map(lambda value: changes.get(value, value)).astype(object)
-    return column if column.name in options.strings else infer_column(column, options)
+    return infer_column(column, options) if known is None else column
 
 
 def clean_text(
