@@ -81,7 +81,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: list[str]) -> int:
     name = argv[0] if argv and not argv[0].startswith("-") else None
     if name is None:
-        _top_parser().parse_args(argv)
+        from frri import __version__  # noqa: PLC0415 - the package itself
+
+        listing = "\n".join(f"  {name:<8}  {text}" for name, text in COMMANDS.items())
+        text, dollar, examples = (__doc__ or "").partition("\n$ ")
+        parser = Parser("frri", f"{text}\ncommands:\n{listing}\n{dollar}{examples}")
+        parser.usage = "frri COMMAND ..."
+        parser.add_argument("--version", action="version", version=f"frri {__version__}")
+        parser.parse_args(argv)
         raise ValueError(f"Name a command: {', '.join(COMMANDS)}; frri --help shows examples.")
     if name not in COMMANDS:
         from frri._util import find_name  # noqa: PLC0415 - only for this sentence
@@ -102,15 +109,3 @@ def _rename_option(command: str, argument: str) -> str:
         return argument
     say(f"note: {old} is now called {new}; the old name goes with version 0.4.")
     return f"{new}{equals}{value}"
-
-
-def _top_parser() -> Parser:
-    from frri import __version__  # noqa: PLC0415 - the package itself
-
-    width = max(map(len, COMMANDS))
-    listing = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
-    text, dollar, examples = (__doc__ or "").partition("\n$ ")
-    parser = Parser("frri", f"{text}\ncommands:\n{listing}\n{dollar}{examples}")
-    parser.usage = "frri COMMAND ..."
-    parser.add_argument("--version", action="version", version=f"frri {__version__}")
-    return parser

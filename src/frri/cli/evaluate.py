@@ -63,25 +63,21 @@ def run(arguments: Arguments) -> None:
         facts = asdict(measure_regression(truth, ruleset.predict(table)))
         lines = _regression_lines(facts)
     else:
-        drifted = _drift(ruleset, table, truth)
+        drifted: tuple[RuleDrift, ...] = ()
+        if any(rule.statistics is None for rule in ruleset):
+            say("The rules carry no statistics from training: their drift cannot be told.")
+        else:
+            drifted = drift(ruleset, table, truth)
+            if is_training_table(ruleset, table, truth):
+                say(
+                    "note: every rule does just what it did in training: these seem to be the rows "
+                    "that the rules were learned from, where accuracy flatters; evaluate on others."
+                )
         facts = _class_facts(ruleset, table, truth)
         facts["rules"] = [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted]
         lines = [*_class_lines(facts), *_drift_lines(drifted)]
     text = "\n".join(lines) + "\n"
     sys.stdout.write(json_text(facts) if arguments.json else text)
-
-
-def _drift(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> tuple[RuleDrift, ...]:
-    """Compare the rules with training; a note appears if this is the table of training."""
-    if any(rule.statistics is None for rule in ruleset):
-        say("The rules carry no statistics from training: their drift cannot be told.")
-        return ()
-    if is_training_table(ruleset, table, truth):
-        say(
-            "note: every rule does just what it did in training: these seem to be the rows that "
-            "the rules were learned from, where accuracy flatters; evaluate on others."
-        )
-    return drift(ruleset, table, truth)
 
 
 def _class_facts(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> dict[str, Any]:

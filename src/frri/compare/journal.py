@@ -281,24 +281,19 @@ def open_journal(path: Path, settings: Mapping[str, Any], versions: Json) -> Ite
         whole = content.rfind(b"\n") + 1
         journal = Journal(path, file)
         journal.read(content[:whole].splitlines())
-        header = {"format": FORMAT, "settings": dict(settings), "versions": versions}
-        if journal.header:
-            _check_same(path, journal.header, header)
+        header: Json = {"format": FORMAT, "settings": dict(settings), "versions": versions}
+        for part in ("settings", "versions") if journal.header else ():
+            for key in {**journal.header[part], **header[part]}:
+                old, new = (one[part].get(key, "absent") for one in (journal.header, header))
+                if old != new:
+                    raise JournalError(
+                        f"{path} was made with {key[:40]} {str(old)[:200]}, this run has {new}: "
+                        "choose another directory, or repeat the run as it was"
+                    )
         file.truncate(whole)
         if not journal.header:
             journal.append(header)
         yield journal
-
-
-def _check_same(path: Path, there: Json, here: Json) -> None:
-    for part in ("settings", "versions"):
-        for key in {**there[part], **here[part]}:
-            old, new = (str(one[part].get(key, "absent"))[:200] for one in (there, here))
-            if old != new:
-                raise JournalError(
-                    f"{path} was made with {key[:40]} {old}, this run has {new}: "
-                    "choose another directory, or repeat the run as it was"
-                )
 
 
 def _lock(file: BinaryIO, path: Path) -> None:

@@ -67,8 +67,11 @@ class Metric:
     of_model: bool = False
 
 
-def _macro_f1(outcome: Outcome) -> float:
-    truth, predicted = outcome.truth, outcome.predicted
+def _decision_metric(name: str, label: str, measure: Callable[[Any, Any], float]) -> Metric:
+    return Metric(name, label, lambda outcome: measure(outcome.truth, outcome.predicted))
+
+
+def _macro_f1(truth: NDArray[Any], predicted: NDArray[Any]) -> float:
     labels = np.unique(truth)
     return float(f1_score(truth, predicted, labels=labels, average="macro", zero_division=0))
 
@@ -102,13 +105,9 @@ def _size_metric(name: str, label: str, digits: int) -> Metric:
 _KNOWN = {
     metric.name: metric
     for metric in (
-        Metric(
-            "balanced_accuracy",
-            "balanced accuracy",
-            lambda outcome: balanced_accuracy(outcome.truth, outcome.predicted),
-        ),
-        Metric("accuracy", "accuracy", lambda outcome: accuracy(outcome.truth, outcome.predicted)),
-        Metric("macro_f1", "macro F1", _macro_f1),
+        _decision_metric("balanced_accuracy", "balanced accuracy", balanced_accuracy),
+        _decision_metric("accuracy", "accuracy", accuracy),
+        _decision_metric("macro_f1", "macro F1", _macro_f1),
         Metric("auroc", "AUROC", _auroc),
         _size_metric("rules", "rules", 1),
         _size_metric("conditions", "conditions per rule", 2),

@@ -96,7 +96,11 @@ def choose_estimator(
         return make_estimator(name, task=holdout.task, **given)
 
     classify = holdout.task == "classification"
-    estimators = {name: make(name) for name in _affordable(holdout)}
+    n_samples, n_features = holdout.X.shape
+    few = n_samples * min(n_samples, MOST_SAMPLES) * n_features <= MOST_PAIRS
+    affordable = {"compact": few, "frri": few and n_samples <= MOST_SAMPLES}
+    names = CANDIDATES if classify else rule_learners(holdout.task)
+    estimators = {name: make(name) for name in names if affordable.get(name, True)}
     if not holdout.splits:
         name = "frri" if classify and "frri" in estimators else "additive"
         return EstimatorChoice(name, estimators[name])
@@ -165,15 +169,6 @@ def compare_estimators(
         if result is not None:
             found[name] = result
     return found
-
-
-def _affordable(holdout: Holdout) -> list[str]:
-    """Return the candidates that take a table of this size in seconds."""
-    n_samples, n_features = holdout.X.shape
-    few = n_samples * min(n_samples, MOST_SAMPLES) * n_features <= MOST_PAIRS
-    affordable = {"compact": few, "frri": few and n_samples <= MOST_SAMPLES}
-    names = CANDIDATES if holdout.task == "classification" else rule_learners(holdout.task)
-    return [name for name in names if affordable.get(name, True)]
 
 
 def _pick(
