@@ -31,7 +31,7 @@ from frri import (
     RIPPERClassifier,
 )
 from frri.compare.datasets import NAMES, load
-from frri.compare.metrics import measure_size
+from frri.compare.evaluate import measure_size
 from frri.compare.run import assign_folds
 from frri.rules.measures import accuracy, balanced_accuracy
 

@@ -16,8 +16,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.compare import METRICS, Dataset, dataset, learner, load, metric
-from frri.compare.evaluate import FULL, Task, clone_with_seed, describe_estimator, evaluate
-from frri.compare.metrics import Outcome, measure_size, select_metrics
+from frri.compare.evaluate import (
+    FULL,
+    Outcome,
+    Task,
+    clone_with_seed,
+    describe_estimator,
+    evaluate,
+    measure_size,
+    select_metrics,
+)
 from frri.compare.run import assign_folds, describe_small_classes
 
 WINE = load("wine")

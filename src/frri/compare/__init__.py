@@ -8,9 +8,17 @@ wine   6.0   7.0
 """
 
 from frri.compare.datasets import NAMES, Dataset, add_dataset, dataset, load
-from frri.compare.evaluate import LEARNERS, add_learner, learner
+from frri.compare.evaluate import (
+    LEARNERS,
+    METRICS,
+    Metric,
+    Outcome,
+    add_learner,
+    add_metric,
+    learner,
+    metric,
+)
 from frri.compare.journal import Results
-from frri.compare.metrics import METRICS, Metric, Outcome, add_metric, metric
 from frri.compare.run import run
 from frri.compare.stability import Stability, stability
 from frri.compare.statistics import Comparison, compare

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from frri._util import import_optional
 from frri.compare.datasets import Dataset
-from frri.compare.evaluate import label
+from frri.compare.evaluate import METRICS, Metric, label, metric
 from frri.compare.figures import Painter, Picture
 from frri.compare.journal import Results
-from frri.compare.metrics import METRICS, Metric, metric
 from frri.compare.statistics import Comparison, compare
 from frri.export.text_formats import csv_text, escape_latex
 

@@ -35,15 +35,16 @@ from frri.compare.datasets import Dataset, Source, dataset
 from frri.compare.evaluate import (
     FULL,
     Cell,
+    Metric,
     RecordFailure,
     Task,
     describe_estimator,
     evaluate,
     find_obstacle,
     learner,
+    select_metrics,
 )
 from frri.compare.journal import Results, open_journal
-from frri.compare.metrics import Metric, select_metrics
 from frri.selection import holdout
 
 RESULTS_FILE = "results.jsonl"

@@ -117,14 +117,18 @@ class Holdout:
             from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
 
             strata = labels.astype(str) if task != "regression" and counts.min() > 1 else None
-            rows, options = np.arange(len(labels)), {"random_state": random_state}
             try:
-                split = train_test_split(rows, test_size=test_size, stratify=strata, **options)
+                split = train_test_split(
+                    np.arange(len(labels)),
+                    test_size=test_size,
+                    random_state=random_state,
+                    stratify=strata,
+                )
                 self.splits = [tuple(split)]
             except ValueError:
                 self.reason = (
-                    f"a test set of {test_size:g} of {len(rows)} rows leaves too few to learn from "
-                    "or to test; use a cross-validation"
+                    f"a test set of {test_size:g} of {len(labels)} rows leaves too few to learn "
+                    "from or to test; use a cross-validation"
                 )
 
     def evaluate(
