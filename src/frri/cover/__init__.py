@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from frri._util import Ints
 from frri.cover.budget import Exhausted, Work
 from frri.cover.matrix import CoverMatrix
-from frri.cover.milp_cover import HighsProblem, PartialCover, multiple_cover, partial_cover
+from frri.cover.milp_cover import MilpProblem, PartialCover, multiple_cover, partial_cover
 from frri.cover.reduce import to_sparse
 from frri.cover.solve import Cover, Problem
 from frri.cover.solve_large import LargeProblem
@@ -102,9 +102,9 @@ def minimum_cover(
     work = Work(int(work_limit), time_limit, optimality_gap)
     if solver not in ("branching", "highs"):
         raise ValueError(f"solver is 'branching' or 'highs', not {solver!r}.")
-    problem: Problem | LargeProblem | HighsProblem
+    problem: Problem | LargeProblem | MilpProblem
     if solver == "highs":
-        problem = HighsProblem(to_sparse(covers), prices, tie_break=tie_break)
+        problem = MilpProblem(to_sparse(covers), prices, tie_break=tie_break)
     elif np.bitwise_count(covers.bits).sum(dtype=np.int64) > LARGEST_EXPANDED:
         problem = LargeProblem(covers, prices, tie_break=tie_break)
     else:

@@ -8,7 +8,6 @@ matter.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,14 +69,6 @@ def exact_bound(
 GRID = 1024.0
 
 
-class LagrangianBound(NamedTuple):
-    """A proven bound on the number of candidates, with its reduced costs and multipliers."""
-
-    bound: float
-    reduced: Floats
-    multipliers: Floats
-
-
 def subgradient_bound(
     matrix: sparse.csr_array,
     upper: int,
@@ -85,11 +76,12 @@ def subgradient_bound(
     iterations: int = 1200,
     start: Floats | None = None,
     step: float = 1.0,
-) -> LagrangianBound:
-    """Return a lower bound on the number of candidates of a cover, by subgradient ascent.
+) -> tuple[float, Floats, Floats]:
+    """Bound the number of candidates of a cover from below, by subgradient ascent.
 
     `upper` is the size of a known cover, `start` multipliers of a similar problem, and `step` the
-    length of the first steps, as a fraction of that which the known cover suggests.
+    length of the first steps, as a fraction of that which the known cover suggests. Return the
+    bound, the reduced costs of the candidates and the multipliers of the objects.
     """
     by_candidate = matrix.astype(np.float64)
     starts, objects = by_candidate.indptr[:-1], by_candidate.indices
@@ -132,4 +124,4 @@ def subgradient_bound(
             work.spend(4 * len(by_candidate.indices) + n + m)
         except Exhausted:  # the bound found so far holds
             break
-    return LagrangianBound(best, best_reduced, best_y)
+    return best, best_reduced, best_y

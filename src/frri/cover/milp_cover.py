@@ -4,13 +4,14 @@ In a *partial* cover, objects may be left out. A candidate has a price, in objec
 cover more than that to be worth it. The choice that is worth most (objects covered less prices) is
 an integer program. With a price of zero and a limit on the candidates it is the choice that covers
 most; with prices above all objects and a limit on the objects left out, the fewest that cover
-enough. A *multiple* cover covers every object several times. `HighsProblem` solves the ordinary
-problem, as a second opinion on the search of this package.
+enough. A *multiple* cover covers every object several times. An ordinary cover is a second opinion
+on the search of this package.
 """
 
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import NamedTuple
@@ -130,6 +131,7 @@ def partial_cover(
     ]
     found = [ids[answer.chosen] for ids, answer in zip(parts, answers, strict=True)]
     bound = sum(answer.bound for answer in answers)
+    ended = next((answer.ended for answer in answers[::-1] if answer.ended), None)
     # Where enough must be covered, every object counts.
     least = np.zeros_like(price) if left_out is not None else price
     selected = np.sort(np.concatenate([group[:0], *found]))
@@ -142,9 +144,7 @@ def partial_cover(
         worth=worth,
         bound=bound,
         status="optimal" if worth == bound else "feasible",
-        stopped_by=None
-        if worth == bound
-        else next((a.ended for a in answers[::-1] if a.ended), None),
+        stopped_by=None if worth == bound else ended,
         nodes=sum(answer.nodes for answer in answers),
         seconds=time.perf_counter() - start,
     )
@@ -285,73 +285,118 @@ def multiple_cover(
     >>> cover.selected, cover.status, cover.cost
     (array([0, 1, 2]), 'optimal', 3)
     """
-    start = time.perf_counter()
-    price = np.zeros(len(covers)) if costs is None else np.asarray(costs, dtype=np.float64)
-    program = _CoverProgram(to_sparse(covers), times, price)
+    work = Work(work_limit, time_limit)
+    price = np.asarray(np.zeros(len(covers)) if costs is None else costs, dtype=np.int64)
+    problem = MilpProblem(to_sparse(covers), price, tie_break=True, times=times)
     if work_limit > 0:
-        deadline = None if time_limit is None else start + time_limit
-        nodes = max(1, work_limit // UNITS_PER_NODE)
-        if program.minimize_count(nodes, deadline):
-            # Fewer candidates matter more than cheaper ones.
-            program.minimize_cost(max(1, nodes // 10), deadline)
-    proved = program.bound == len(program.chosen)
+        with suppress(Exhausted):
+            problem.run(work, max(1, work_limit // UNITS_PER_NODE))
+    proved = problem.lower_bound == len(problem.cover)
     return Cover(
-        selected=program.chosen,
+        selected=problem.cover,
         status="optimal" if proved else "feasible",
-        lower_bound=program.bound,
-        cost=int(price[program.chosen].sum()),
-        cost_status="optimal" if program.cost_proved else "feasible",
+        lower_bound=problem.lower_bound,
+        cost=int(price[problem.cover].sum()),
+        cost_status="optimal" if problem.cost_proved else "feasible",
         settled=False,
-        stopped_by=None if proved else program.stopped_by,
+        stopped_by=None if proved else work.stopped_by or "effort",
         solver="highs",
-        nodes=program.nodes,
+        nodes=work.nodes,
         pivots=0,
         steps=0,
-        effort=min(work_limit, program.nodes * UNITS_PER_NODE),
-        seconds=time.perf_counter() - start,
+        effort=min(work_limit, work.nodes * UNITS_PER_NODE),
+        seconds=work.close(),
     )
 
 
-class _CoverProgram:
-    """The integer program of complete covers, and the best choice so far."""
+class MilpProblem:
+    """A cover problem for the general solver, with the same objectives as `frri.cover.solve`.
 
-    def __init__(self, matrix: sparse.csr_array, times: int, costs: Floats) -> None:
+    Parameters
+    ----------
+    matrix : sparse matrix, candidates x objects
+    costs : ndarray of int64
+    tie_break : bool
+        Whether the second and third objective matter.
+    times : int
+        How often objects are covered, as far as possible; the third objective matters only for 1.
+
+    Attributes
+    ----------
+    lower_bound : int
+        Proven lower bound on the number of candidates.
+    cost_proved, settled : bool
+        Whether the second, and all three objectives are proven.
+    """
+
+    def __init__(
+        self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool, times: int = 1
+    ) -> None:
+        self.tie_break, self.times = tie_break, times
+        costs = costs if tie_break else np.zeros_like(costs)
+        self.ids = np.arange(len(costs))
+        if times == 1:  # otherwise dominated candidates may be needed, too
+            self.ids = np.flatnonzero(undominated(matrix, costs, Work(0, None)))
+        self.costs = costs[self.ids].astype(np.float64)
+        matrix = matrix[self.ids]
         columns = _columns_by_coverers(matrix)
         # Their order does not depend on that of the objects.
         objects = [columns[key][-1] for key in sorted(columns)]
         self.coverers = sparse.csr_array(matrix[:, objects].T.astype(np.float64))
         self.wanted = np.minimum(np.diff(self.coverers.indptr), times).astype(np.float64)
-        self.costs = costs
         self.chosen = self._choose_greedily()
         # No candidate covers an object more than once.
-        self.bound = int(self.wanted.max(initial=0))
-        self.cost_proved = not len(self.chosen)
-        self.nodes, self.stopped_by = 0, "effort"
+        self.lower_bound = int(self.wanted.max(initial=0))
+        self.cost_proved, self.settled = not len(self.chosen), False
 
-    def minimize_count(self, nodes: int | None, deadline: float | None) -> bool:
-        """Search for the fewest candidates; return whether their number is proven."""
-        if self.bound < len(self.chosen):
-            found, bound = self.solve(np.ones(len(self.costs)), None, nodes, deadline)
-            self.bound = max(self.bound, bound)
+    @property
+    def cover(self) -> Ints:
+        """The best complete cover known, ascending."""
+        return self.ids[self.chosen]
+
+    def run(self, work: Work, nodes: int | None = None) -> None:
+        """Solve for all objectives, within limits on the time and on the nodes of the solver."""
+        if self.lower_bound < len(self.chosen):
+            found, bound = self._solve(np.ones(len(self.costs)), None, work, nodes)
+            self.lower_bound = max(self.lower_bound, bound)
             if found is not None and len(found) < len(self.chosen):
                 self.chosen = found
-        return self.bound == len(self.chosen)
-
-    def minimize_cost(self, nodes: int | None, deadline: float | None) -> bool:
-        """Search for the cheapest cover of that size; return whether its cost is proven."""
+        work.check_time()
+        if not self.tie_break or self.lower_bound < len(self.chosen):
+            return
         if not self.cost_proved:
-            found, bound = self.solve(self.costs, len(self.chosen), nodes, deadline)
+            # Fewer candidates matter more than cheaper ones.
+            nodes = None if nodes is None else max(1, nodes // 10)
+            found, bound = self._solve(self.costs, len(self.chosen), work, nodes)
             if found is not None and self.costs[found].sum() < self.costs[self.chosen].sum():
                 self.chosen = found
             self.cost_proved = bool(self.costs[self.chosen].sum() <= bound)
-        return self.cost_proved
+        work.check_time()
+        if self.times == 1 and self.cost_proved:
+            self._find_first(work)
+            self.settled = True
 
-    def solve(
+    def _find_first(self, work: Work) -> None:
+        """Test, one by one, whether an optimal cover contains a candidate."""
+        total = self.costs[self.chosen].sum()
+        low, high = np.zeros(len(self.ids)), np.ones(len(self.ids))
+        for j in range(len(self.ids)):
+            low[j] = 1.0
+            if j in self.chosen:
+                continue
+            found, _ = self._solve(self.costs, self.lower_bound, work, None, (low, high))
+            work.check_time()
+            if found is not None and self.costs[found].sum() == total:
+                self.chosen = found
+            else:
+                low[j] = high[j] = 0.0
+
+    def _solve(
         self,
         prices: Floats,
         at_most: int | None,
+        work: Work,
         nodes: int | None,
-        deadline: float | None,
         limits: Sequence[ArrayLike] = (0, 1),
     ) -> tuple[Ints | None, int]:
         """Return a cheapest choice, None if none was found, and the proven bound on its cost."""
@@ -359,10 +404,8 @@ class _CoverProgram:
         if at_most is not None:
             rows.append(LinearConstraint(np.ones((1, len(prices))), 0.0, at_most))
         whole = np.ones(len(prices))
-        answer = _solve_program(prices, rows, whole, nodes, deadline, limits)
-        self.nodes += answer.nodes
-        if answer.ended == "time" and deadline is not None and time.perf_counter() >= deadline:
-            self.stopped_by = "time"
+        answer = _solve_program(prices, rows, whole, nodes, work.deadline, limits)
+        work.nodes += answer.nodes
         return answer.chosen, answer.bound
 
     def _choose_greedily(self) -> Ints:
@@ -382,71 +425,6 @@ class _CoverProgram:
                 chosen.remove(j)
                 left = without
         return np.array(sorted(chosen), dtype=np.int64)
-
-
-class HighsProblem:
-    """An ordinary problem for the general solver, with the same three objectives.
-
-    Parameters
-    ----------
-    matrix : sparse matrix, candidates x objects
-    costs : ndarray of int64
-    tie_break : bool
-        Whether the second and third objective matter.
-
-    Attributes
-    ----------
-    lower_bound : int
-        Proven lower bound on the number of candidates.
-    cost_proved, settled : bool
-        Whether the second, and all three objectives are proven.
-    """
-
-    def __init__(self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool) -> None:
-        costs = costs if tie_break else np.zeros_like(costs)
-        self.tie_break = tie_break
-        self.ids = np.flatnonzero(undominated(matrix, costs, Work(0, None)))
-        self.program = _CoverProgram(matrix[self.ids], 1, costs[self.ids].astype(np.float64))
-        self.cost_proved = self.settled = False
-
-    @property
-    def cover(self) -> Ints:
-        """The best complete cover known, ascending."""
-        return self.ids[self.program.chosen]
-
-    @property
-    def lower_bound(self) -> int:
-        """Proven lower bound on the number of candidates."""
-        return self.program.bound
-
-    def run(self, work: Work) -> None:
-        """Solve for all objectives; of the limits, only the time counts."""
-        if not self.program.minimize_count(None, work.deadline):
-            work.check_time()
-            raise Exhausted
-        if not self.tie_break:
-            return
-        if not self.program.minimize_cost(None, work.deadline):
-            work.check_time()
-            raise Exhausted
-        self.cost_proved = True
-        self._find_first(work)
-        self.settled = True
-
-    def _find_first(self, work: Work) -> None:
-        """Test, one by one, whether an optimal cover contains a candidate."""
-        program, total = self.program, self.program.costs[self.program.chosen].sum()
-        low, high = np.zeros(len(self.ids)), np.ones(len(self.ids))
-        for j in range(len(self.ids)):
-            work.check_time()
-            low[j] = 1.0
-            if j in program.chosen:
-                continue
-            found, _ = program.solve(program.costs, program.bound, None, work.deadline, (low, high))
-            if found is not None and program.costs[found].sum() == total:
-                program.chosen = found
-            else:
-                low[j] = high[j] = 0.0
 
 
 class _Answer(NamedTuple):

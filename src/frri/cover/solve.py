@@ -103,6 +103,8 @@ class Problem:
     ----------
     lower_bound : int
         Proven lower bound on the number of candidates.
+    cost_proved, settled : bool
+        Whether the second, and all three objectives are proven.
     """
 
     def __init__(
@@ -115,31 +117,18 @@ class Problem:
         self.costs = costs if tie_break else np.zeros_like(costs)
         self.forced = find_forced(self.matrix)
         self.lower_bound = len(self.forced)
-        self.stage = 0
+        self.cost_proved = self.settled = self.has_cover = False
         candidates, objects = (np.arange(size) for size in self.matrix.shape)
         self._division = Division(self.forced[:0], candidates, objects, [])
 
     @property
     def cover(self) -> Ints:
         """The best complete cover known, ascending."""
-        if self.stage:
+        if self.has_cover:
             return self._division.cover
         left = self.matrix[:, self._left_by_forced()]
         more = greedy_cover(CoverMatrix.from_sparse(left), self.costs, Work(0, None))
         return np.sort(np.concatenate((self.forced, more)))
-
-    @property
-    def cost_proved(self) -> bool:
-        """Whether no cover of the minimum size costs less."""
-        parts = self._division.parts
-        if self.stage == 2:
-            return all(part.proved for part in parts)
-        return self.stage == 3 and all(part.ready for part in parts)
-
-    @property
-    def settled(self) -> bool:
-        """Whether all three objectives are proven."""
-        return self.stage == 3 and all(part.proved for part in self._division.parts)
 
     def run(self, work: Work) -> None:
         """Solve for all objectives; on `Exhausted`, the results are as good as they got."""
@@ -151,7 +140,7 @@ class Problem:
             tied = self._divide(tied, work)
         # Any minimum cover will do at first; to break ties, all of them are needed.
         self._division = self._divide(tied, work, keep_all=False)
-        self.stage = 1
+        self.has_cover = True
         try:
             self._solve_parts(Component.minimize_count, 2 / 3, work)
         finally:
@@ -160,10 +149,10 @@ class Problem:
         if not self.tie_break:
             return
         self._start_from(self._choose_covers(tied), tied)
-        self._solve_parts(Component.minimize_cost, 2 / 3, work)
+        self.cost_proved = self._solve_parts(Component.minimize_cost, 2 / 3, work)
         ids = np.sort(np.concatenate([tied.ids[:0], *(part.optimal for part in tied.parts)]))
         self._start_from(self.cover, self._divide(tied._replace(ids=ids), work))
-        self._solve_parts(Component.find_first, 1.0, work)
+        self.settled = self._solve_parts(Component.find_first, 1.0, work)
 
     def _divide(self, division: "Division", work: Work, *, keep_all: bool = True) -> "Division":
         """Reduce the problem that a division leaves, and divide it into connected components."""
@@ -206,7 +195,6 @@ class Problem:
             part.inside = np.flatnonzero(chosen[part.ids])
             part.ready = not unproved[part.ids].any()
         self._division = division
-        self.stage += 1
 
     def _left_by_forced(self) -> Ints:
         """Return the objects that no forced candidate covers."""
@@ -216,12 +204,16 @@ class Problem:
 
     def _solve_parts(
         self, solve: "Callable[[Component, Work], None]", fraction: float, work: Work
-    ) -> None:
-        """Solve all components for one objective, each with a fraction of the remaining work."""
+    ) -> bool:
+        """Solve all components for one objective, each with a fraction of the remaining work.
+
+        Return whether it is proven.
+        """
         parts = [part for part in self._division.parts if part.ready]
         for part in parts:
             with work.portion(work.left * (fraction if part is parts[-1] else fraction / 2)):
                 solve(part, work)
+        return all(part.proved for part in self._division.parts)
 
 
 class Division(NamedTuple):
@@ -342,13 +334,13 @@ class Component:
         matrix : sparse matrix
             Of the remaining candidates and objects.
         """
-        relaxed = subgradient_bound(self.matrix, len(self.inside), work)
-        self._raise_bound(math.ceil(min(relaxed.bound, len(self.inside))))
+        bound, reduced, _ = subgradient_bound(self.matrix, len(self.inside), work)
+        self._raise_bound(math.ceil(min(bound, len(self.inside))))
         local = LocalSearch(CoverLists.of(self.matrix), self.costs, self.inside)
         local.run(self.lower_bound, work, min(2_000_000, 100 * sum(self.matrix.shape)))
         self._improve(local.cover())
         self._raise_bound(self.lower_bound)
-        keep = np.flatnonzero(relaxed.reduced <= len(self.inside) - 1 - relaxed.bound)
+        keep = np.flatnonzero(reduced <= len(self.inside) - 1 - bound)
         matrix = self.matrix[keep]
         if not np.bincount(matrix.indices, minlength=matrix.shape[1]).all():
             self._raise_bound(len(self.inside))  # nothing smaller covers everything

@@ -165,16 +165,18 @@ class LargeProblem:
         warm = (known > 0.0).any()
         start = np.maximum(known, 0.0) if warm else None
         step = WARM_STEP if warm else 1.0
-        relaxed = subgradient_bound(matrix, len(self.cover), work, iterations, start, step)
-        self.multipliers[:] = -1.0
-        self.multipliers[objects] = relaxed.multipliers
-        parts = (
-            relaxed.multipliers[columns].sum() + np.minimum(relaxed.reduced[rows], 0.0).sum()
-            for rows, columns in components(matrix)
+        _, costs, weights = subgradient_bound(
+            matrix, len(self.cover), work, iterations, start, step
         )
-        self._raise_bound(sum(math.ceil(part) for part in parts))
+        self.multipliers[:] = -1.0
+        self.multipliers[objects] = weights
+        bounds = [
+            math.ceil(weights[columns].sum() + np.minimum(costs[rows], 0.0).sum())
+            for rows, columns in components(matrix)
+        ]
+        self._raise_bound(sum(bounds))
         reduced = np.ones(len(self.covers))
-        reduced[touching] = relaxed.reduced
+        reduced[touching] = costs
         return reduced
 
     def _find_promising(self, reduced: Floats) -> Ints:
