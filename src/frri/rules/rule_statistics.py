@@ -53,18 +53,14 @@ def statistics_from_counts(
     `support` the covered samples of each class, `alone` those that no other rule covers.
     """
     holds = own if own.ndim == 2 else own[:, None] == np.arange(len(class_sizes))
-    shares = holds @ class_sizes / (class_sizes.sum() or 1)
-    covered = support.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        precision = np.where(holds, support, 0).sum(axis=1) / covered
-        lift = precision / shares
-    columns = (array.tolist() for array in (support, covered, precision, shares, lift, alone))
-    return tuple(
-        RuleStatistics(
-            tuple(counts), part if whole else None, above if whole and share else None, single
-        )
-        for counts, whole, part, share, above, single in zip(*columns, strict=True)
-    )
+    shares = (holds @ class_sizes / (class_sizes.sum() or 1)).tolist()
+    found = []
+    for r, (counts, single) in enumerate(zip(support.tolist(), alone.tolist(), strict=True)):
+        covered, hits = sum(counts), sum(compress(counts, holds[r]))
+        precision = hits / covered if covered else None
+        lift = hits / covered / shares[r] if covered and shares[r] else None
+        found.append(RuleStatistics(tuple(counts), precision, lift, single))
+    return tuple(found)
 
 
 def class_positions(ruleset: "RuleSet", labels: Any, n_rows: int) -> Positions:

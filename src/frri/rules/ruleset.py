@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Flags, Floats, Positions, write_atomically
+from frri._util import Flags, Floats, Positions, import_optional, write_atomically
 from frri.rules import json_format, text
 from frri.rules.condition import Condition
 from frri.rules.conformal import half_width
@@ -402,7 +402,9 @@ class RuleSet:
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row per rule: conditions, class, weight and statistics (needs pandas)."""
-        return text.ruleset_frame(self)
+        pd = import_optional("pandas", "A table of rules", "tables")
+        columns = text.rule_columns(self).items()
+        return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in self])
 
     # ---------------------------------------------------------------- model files
 

@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util import import_optional
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.table import Attribute
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from frri.rules.rule import Label, Rule
     from frri.rules.ruleset import RuleSet
 
@@ -235,13 +232,6 @@ _CELLS: dict[str, Callable[[float], str]] = {
     "covers": amount,
     "alone": amount,
 }
-
-
-def ruleset_frame(ruleset: "RuleSet") -> "pd.DataFrame":
-    """Return a data frame with one row per rule."""
-    pd = import_optional("pandas", "A table of rules", "tables")
-    columns = rule_columns(ruleset).items()
-    return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in ruleset])
 
 
 def ruleset_html(ruleset: "RuleSet") -> str:
