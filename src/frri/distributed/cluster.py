@@ -295,47 +295,41 @@ class Cluster:
 def connect(client: Any) -> Iterator[Cluster]:
     """Connect to a client, the address of a scheduler, or the client in use (None)."""
     distributed = _import_distributed()
-    if isinstance(client, str):
+    with ExitStack() as stack:
         try:
-            own = distributed.Client(client, timeout=PATIENCE, set_as_default=False)
+            if client is None:
+                client = distributed.get_client()
+            elif isinstance(client, str):
+                own = distributed.Client(client, timeout=PATIENCE, set_as_default=False)
+                client = stack.enter_context(own)
         except (OSError, ValueError):
+            if client is None:
+                raise ValueError(
+                    "There is no Dask client: start one with `distributed.Client()`, or give one, "
+                    "or the address of a scheduler, as client=."
+                ) from None
             raise ConnectionError(
                 f"No scheduler answers at {client!r}: start one with `dask scheduler`, or give "
                 "another address."
             ) from None
-        with own:
-            yield _check_client(own)
-        return
-    if client is None:
+        if not isinstance(client, distributed.Client):
+            raise TypeError(
+                "client must be a distributed.Client, the address of a scheduler or None, "
+                f"got {client!r}."
+            )
+        if client.asynchronous:
+            raise ValueError("The client is asynchronous: give one made with asynchronous=False.")
+        if client.status != "running":
+            raise ConnectionError(
+                f"The client of {_scheduler(client)} is {client.status}: start a new one."
+            )
         try:
-            client = distributed.get_client()
-        except ValueError:
-            raise ValueError(
-                "There is no Dask client: start one with `distributed.Client()`, or give one, or "
-                "the address of a scheduler, as client=."
-            ) from None
-    if not isinstance(client, distributed.Client):
-        raise TypeError(
-            "client must be a distributed.Client, the address of a scheduler or None, "
-            f"got {client!r}."
-        )
-    if client.asynchronous:
-        raise ValueError("The client is asynchronous: give one made with asynchronous=False.")
-    yield _check_client(client)
-
-
-def _check_client(client: Any) -> Cluster:
-    if client.status != "running":
-        raise ConnectionError(
-            f"The client of {_scheduler(client)} is {client.status}: start a new one."
-        )
-    try:
-        client.submit(int, pure=False).result(timeout=PATIENCE)
-    except TimeoutError:
-        raise _no_workers(client) from None
-    except (CancelledError, OSError):
-        raise _lost(client) from None
-    return Cluster(client)
+            client.submit(int, pure=False).result(timeout=PATIENCE)
+        except TimeoutError:
+            raise _no_workers(client) from None
+        except (CancelledError, OSError):
+            raise _lost(client) from None
+        yield Cluster(client)
 
 
 def _import_distributed() -> Any:

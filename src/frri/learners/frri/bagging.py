@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from frri.learners.training_table import TrainingTable
     from frri.rules import Label
 
-FORMS = ("pooled", "ensemble")
-
 # Pairs of rule and sample that are computed together, and samples at most.
 MOST_PAIRS, MOST_SAMPLES = 1 << 22, 8192
 
@@ -200,8 +198,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         y : array-like of shape (n_samples,)
             Class labels of any type; the name of a series becomes the name of the target.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights in probabilities and in the statistics of rules. The rules are the same with any
-            weights above 0; a sample of weight 0 is left out.
+            As for `FRRIClassifier.fit`.
         check_batches : iterable of (table, labels), optional
             More samples in batches, which need not fit into memory together; only pooled. No bag
             draws from them and they need not be covered, but no rule covers one of them of another
@@ -260,17 +257,10 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         work: Callable[..., RulePool] = partial(
             rules_of_bag, order=self.attribute_order, initial=initial, limits=self._limits()
         )
-        n_features = table.values.shape[1]
-        tasks = (
-            (
-                table.take(bags.rows(bag)),
-                bags.rows(bag),
-                draw_features(n_features, self.max_features, seed),
-                bag,
-                seed,
-            )
-            for bag, seed in enumerate(seeds)
-        )
+        rows = [bags.rows(bag) for bag in range(len(seeds))]
+        used = [draw_features(table.values.shape[1], self.max_features, seed) for seed in seeds]
+        parts = (table.take(some) for some in rows)
+        tasks = zip(parts, rows, used, range(len(seeds)), seeds, strict=True)
         return RulePool(*map(np.concatenate, zip(*self._map_bags(work, tasks), strict=True)))
 
     def _map_bags(
@@ -375,7 +365,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         else:
             check_part("max_samples", self.max_samples, " or a whole number of objects")
         check_part("max_features", self.max_features)
-        check_choice("form", self.form, FORMS)
+        check_choice("form", self.form, ("pooled", "ensemble"))
         check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
         if self.form == "ensemble" and not self._limits().is_complete:
             raise ValueError(
@@ -543,10 +533,6 @@ class Nearest(NamedTuple):
     row: Ints
     second: Floats
 
-    def without(self, rows: Ints) -> Floats:
-        """Return rules x rows: the distance to the nearest one that is not this row."""
-        return np.where(self.row[:, None] == rows, self.second[:, None], self.least[:, None])
-
 
 def nearest_of_other_classes(
     pool: RulePool, samples: Samples, n_jobs: int | None = None
@@ -624,7 +610,9 @@ def out_of_bag_votes(
     def fill(start: int, end: int) -> None:
         radii = pool.radii[:, None]
         if nearest is not None:
-            radii = np.minimum(radii, nearest.without(np.arange(start, end)))
+            is_nearest = nearest.row[:, None] == np.arange(start, end)
+            others = np.where(is_nearest, nearest.second[:, None], nearest.least[:, None])
+            radii = np.minimum(radii, others)
         counts = radii - pool.distances(samples.take(start, end))
         counts[~unseen[pool.bags, start:end]] = -np.inf
         for c, own in enumerate(of_class):

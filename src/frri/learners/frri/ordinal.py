@@ -49,12 +49,9 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     monotonic_cst : mapping of str to {1, -1}, optional
         Features with which predictions must not fall (1) or not rise (-1).
     attribute_order : {"given", "random"} or array-like of int, default="given"
-        Order in which features are dropped from a rule, the first one first: order of the columns,
-        at random, or a permutation, of shape (n_features,) for all samples or (n_samples,
-        n_features).
-    missing : {"typical", "similar", "error"}, default="typical"
-        Treatment of missing values in training and prediction: imputed, similar to everything, or
-        refused.
+        Order in which features are dropped from a rule: see `FRRIClassifier`.
+    missing, max_conditions
+        See `FRRIClassifier`.
     min_support : float, default=0.02
         Fraction of its union that a rule must cover; equal samples count once. Ordered classes
         nearly always overlap, and rules for a few samples overfit. With 0, all samples that can be
@@ -64,16 +61,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         search.
     max_rules : int, optional
         Maximum number of rules: those that cover most; each union keeps one at least.
-    max_conditions : int, optional
-        Maximum number of conditions of a rule.
-    work_limit : int, default=DEFAULT_WORK_LIMIT
-        Limit of work of the exact selection, as in `FRRIClassifier`.
-    time_limit : float, optional
-        Limit in seconds for `fit`.
-    random_state : int, RandomState or None, default=None
-        Random seed of ``attribute_order="random"``.
-    n_jobs : int, optional
-        Number of threads for large tables and for prediction; all cores by default.
+    work_limit, time_limit, random_state, n_jobs
+        See `FRRIClassifier`.
     {verbose}
 
     Attributes

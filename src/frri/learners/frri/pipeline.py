@@ -205,7 +205,13 @@ class FRRILearner(RuleLearner):
             message = "The parameter effort is now called work_limit and will be removed in 0.4."
             warnings.warn(message, FutureWarning, stacklevel=4)
             check_count("effort", self._work_limit(), most=LARGEST_WORK_LIMIT)
-        check_search(self._work_limit(), self.time_limit)
+        check_count("work_limit", self._work_limit(), most=LARGEST_WORK_LIMIT)
+        limit: Any = 0.0 if self.time_limit is None else self.time_limit
+        number = isinstance(limit, Real) and not isinstance(limit, bool)
+        if not (number and (0 <= limit <= LARGEST_AMOUNT or limit == inf)):
+            raise ValueError(
+                f"time_limit must be a number of seconds, 0 or more, got {short_repr(limit)}."
+            )
         random_numbers(self.random_state)
         self._limits().check()
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
@@ -457,23 +463,3 @@ def too_many_rules(n_rules: int, n_samples: int) -> bool:
     (True, False)
     """
     return n_samples >= ENOUGH_SAMPLES and n_rules > MANY_RULES * n_samples
-
-
-def check_search(work_limit: Any, time_limit: Any) -> None:
-    """Raise an error for invalid limits of the search.
-
-    Examples
-    --------
-    >>> check_search(60_000, -1)
-    Traceback (most recent call last):
-        ...
-    ValueError: time_limit must be a number of seconds, 0 or more, got -1.
-    """
-    check_count("work_limit", work_limit, most=LARGEST_WORK_LIMIT)
-    if time_limit is None:
-        return
-    number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
-    if not (number and (0 <= time_limit <= LARGEST_AMOUNT or time_limit == inf)):
-        raise ValueError(
-            f"time_limit must be a number of seconds, 0 or more, got {short_repr(time_limit)}."
-        )
