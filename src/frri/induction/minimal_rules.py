@@ -164,9 +164,9 @@ def all_minimal(
     layout = ClassLayout(values, classes, initial, rigid)
     boxes = _Boxes(layout, classes, confidence)
     given = np.asarray(types, dtype=np.int8)
-    # By first word and words covered: length, number, sample and sides of the shortest rule.
-    kept: dict[tuple[int, bytes], tuple[int, int, int, Flags]] = {}
-    incomplete, n_seen = [], 0
+    # By first word and words covered: length, sample and sides of the shortest rule.
+    kept: dict[tuple[int, bytes], tuple[int, int, Flags]] = {}
+    incomplete = []
     for u in np.flatnonzero(boxes.limits > 0).tolist():
         clauses, inside = boxes.clauses(u), boxes.inside(u)
         preference = np.argsort(-inside.sum(axis=1), kind="stable")
@@ -184,14 +184,13 @@ def all_minimal(
             length = int((rule[::2] | rule[1::2]).sum())
             key = first, words.tobytes()
             if key not in kept or kept[key][0] > length:
-                kept[key] = length, n_seen, u, rule
-            n_seen += 1
-    ordered = sorted(kept.items(), key=lambda item: item[1][1])
-    sides = np.array([rule for _, (*_, rule) in ordered], dtype=np.bool_)
-    sides = sides.reshape(len(ordered), 2 * len(layout.columns))
+                kept.pop(key, None)  # the new one comes last
+                kept[key] = length, u, rule
+    sides = np.array([rule for *_, rule in kept.values()], dtype=np.bool_)
+    sides = sides.reshape(len(kept), 2 * len(layout.columns))
     found = boxes.declared(sides[:, ::2] + 2 * sides[:, 1::2].astype(np.int8))
-    anchors = np.array([u for _, (_, _, u, _) in ordered], dtype=np.int64)
-    covers = _cover_matrix([key for key, _ in ordered], 64 * layout.first_word[-1])
+    anchors = np.array([u for _, u, _ in kept.values()], dtype=np.int64)
+    covers = _cover_matrix(list(kept), 64 * layout.first_word[-1])
     return MinimalRules(anchors, found, covers, np.array(incomplete, dtype=np.int64))
 
 
