@@ -114,17 +114,12 @@ def run(arguments: Arguments) -> None:
     order = parse_order(arguments.order, arguments.task)
     learner = _named_learner(arguments)
 
-    sample = arguments.sample
+    sample, seed = arguments.sample, arguments.seed or 0
     if arguments.bags is not None:
         sample = arguments.bags * (sample or ROWS_OF_BAG)
-    X, y, weights = read_to_learn(
-        arguments,
-        weights=arguments.weights,
-        bins=arguments.bins,
-        numbers=arguments.task == "regression",
-        sample=sample,
-        seed=arguments.seed or 0,
-    )
+    target = {"numbers": arguments.task == "regression", "bins": arguments.bins}
+    drawn = {"sample": sample, "seed": seed}
+    X, y, weights = read_to_learn(arguments, weights=arguments.weights, **target, **drawn)
     if undecided:
         check_not_number(y.to_numpy(), arguments.target)
     if arguments.task == "ordinal":
@@ -133,16 +128,9 @@ def run(arguments: Arguments) -> None:
             learner.set_params(class_order=order)
     table = encode_frame(X)
     say(one_line_each(summarize_table(table)))
-    holdout = Holdout(
-        X,
-        y,
-        task=arguments.task,
-        class_order=order,
-        sample_weight=weights,
-        cv=0 if arguments.no_check else arguments.cv,
-        test_size=arguments.test,
-        random_state=arguments.seed or 0,
-    )
+    splits = {"cv": 0 if arguments.no_check else arguments.cv, "test_size": arguments.test}
+    task = {"task": arguments.task, "class_order": order}
+    holdout = Holdout(X, y, sample_weight=weights, random_state=seed, **task, **splits)
     result = None
     if learner is None:
         learner, result = _choose(arguments, holdout)
