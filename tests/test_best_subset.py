@@ -131,5 +131,5 @@ def test_matching_bounds_what_relaxations_do_not():
     scores = np.kron(np.eye(6), np.ones((1, 2)))
     contest = best_subset.LevelTable(scores, np.ones(6, int), np.array(classes), 0, np.ones(12))
     bound = matching_bound.MatchingBound(contest.levels, contest.start, contest.counts)
-    cut, _ = bound.ascend([0], 6, 3, None)
+    cut, _ = bound.ascend([0], 6, 3, np.inf)
     assert cut.bound(3) == 6

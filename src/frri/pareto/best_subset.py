@@ -14,9 +14,10 @@ Before the branch and bound, corrected samples are matched with harmed ones
 excludes candidates that no better subset contains.
 """
 
+import math
 import time
 from dataclasses import dataclass
-from math import comb
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -117,8 +118,9 @@ def find_best_subsets(
     found: list[Found] = []
     for most in limits:
         found.append(table.search(found[-1][1] if found else [], most))
-    deadline = None if time_limit is None else start + time_limit
-    cuts = _find_cuts(table, limits, found, None if time_limit is None else start + time_limit / 2)
+    seconds = math.inf if time_limit is None else time_limit
+    deadline = start + seconds
+    cuts = _find_cuts(table, limits, found, start + seconds / 2)
     bounds = []
     for place, most in enumerate(limits):
         if place:
@@ -133,7 +135,7 @@ def find_best_subsets(
         best, bound = _SubsetSearch(table, found[place], possible, until).prove(most, bound)
         bounds.append(bound)
         # A subset is also one of at most more candidates.
-        found[place:] = [min(best, other, key=_errors) for other in found[place:]]
+        found[place:] = [min(best, other, key=itemgetter(0)) for other in found[place:]]
     # A bound for more candidates also holds for fewer.
     bounds = np.maximum.accumulate(bounds[::-1])[::-1].tolist()
     return tuple(
@@ -142,27 +144,21 @@ def find_best_subsets(
     )
 
 
-def _errors(one: Found) -> int:
-    return one[0]
-
-
-def _halve_time(deadline: float | None) -> float | None:
+def _halve_time(deadline: float) -> float:
     """Return the middle of the time left until a deadline."""
-    if deadline is None:
-        return None
     now = time.perf_counter()
     return now + max(0.0, deadline - now) / 2.0
 
 
 def _find_cuts(
-    table: "LevelTable", limits: list[int], found: list[Found], deadline: float | None
+    table: "LevelTable", limits: list[int], found: list[Found], deadline: float
 ) -> list[Cut]:
     """Find cuts by matching where a branch and bound alone would be slow; improve `found`."""
     matching = MatchingBound(table.levels, table.start, table.counts)
     cuts: list[Cut] = []
     for place in reversed(range(len(limits))):
         most = limits[place]
-        if comb(len(table.levels), most) <= FEW:
+        if math.comb(len(table.levels), most) <= FEW:
             continue
         # The next size begins with the cuts of this one.
         cut, x = matching.ascend(found[place][1], found[place][0], most, _halve_time(deadline))
@@ -224,7 +220,7 @@ class LevelTable:
                 errors = self._errors_with_each(chosen[:place] + chosen[place + 1 :])
                 if errors.min() < now:
                     chosen[place], now = int(errors.argmin()), int(errors.min())
-        return min(best or (now, chosen), (now, chosen), key=_errors)
+        return min(best or (now, chosen), (now, chosen), key=itemgetter(0))
 
     def search(self, chosen: list[int], most: int) -> Found:
         """Search locally, and again after removing two random candidates, while that is fast."""
@@ -263,9 +259,7 @@ class _SubsetSearch:
     misclassified where no later candidate has a higher level.
     """
 
-    def __init__(
-        self, table: LevelTable, best: Found, possible: Flags, deadline: float | None
-    ) -> None:
+    def __init__(self, table: LevelTable, best: Found, possible: Flags, deadline: float) -> None:
         self.best, self.target = best, best[0]
         self.counts, self.start, self.heaviest = table.counts, table.start, table.heaviest
         # Candidates that correct most come first: the later ones are soon known to be too weak.
@@ -285,7 +279,7 @@ class _SubsetSearch:
             # Close a quarter of the gap, and all of it when it is short.
             gap = self.best[0] - bound
             short = gap <= SHORT * self.heaviest
-            self.target = bound + (gap if short or self.deadline is None else gap // 4)
+            self.target = bound + (gap if short or self.deadline == math.inf else gap // 4)
             target = self.target
             try:
                 self._branch(self.start, [], 0, most)
@@ -296,7 +290,7 @@ class _SubsetSearch:
 
     def _branch(self, state: Levels, chosen: list[int], first: int, left: int) -> None:
         """Try all subsets that add at most `left` candidates from `first` on."""
-        if self.deadline is not None and time.perf_counter() > self.deadline:
+        if time.perf_counter() > self.deadline:
             raise TimeoutError
         if first == len(self.levels):
             return

@@ -102,7 +102,7 @@ class MatchingBound:
         self.cuts: list[Cut] = []
 
     def ascend(
-        self, chosen: list[int], errors: int, at_most: int, deadline: float | None
+        self, chosen: list[int], errors: int, at_most: int, deadline: float
     ) -> tuple[Cut | None, Floats]:
         """Return the best cut for subsets of at most some size, and the x of the least relaxation.
 
@@ -114,7 +114,7 @@ class MatchingBound:
         if self.counts.sum() > LARGEST or not len(self.levels):
             return None, x
         x = (x + at_most / len(x)) / 2.0
-        while idle < PATIENCE and (deadline is None or time.perf_counter() < deadline):
+        while idle < PATIENCE and time.perf_counter() < deadline:
             self.cuts.append(self.make_cut(x, at_most))
             if self.cuts[-1].relaxed(x) < least:
                 least, center = self.cuts[-1].relaxed(x), x
