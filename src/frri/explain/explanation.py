@@ -11,7 +11,7 @@ import numpy as np
 from frri._util import Floats
 from frri.explain.bounds import Goal, is_changed
 from frri.explain.counterfactual import Counterfactual, find_counterfactual, round_change
-from frri.explain.matches import Rival, RowDecision, RuleMatch, Step
+from frri.explain.matches import ConditionMatch, Rival, RowDecision, RuleMatch, Step
 from frri.explain.parse_row import decode_value, format_value, parse_row
 from frri.rules import Label, RuleSet
 
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 from typing import TYPE_CHECKING
 
 from frri._util import import_optional
+
+FALLBACKS = {
+    "nearest": "the nearest rule decides",
+    "stretched": "the rules cut before their first failing condition decide",
+    "partial": "the parts of rules that hold decide",
+    "priors": "the most frequent class in training is predicted",
+    "base": "the base is predicted",
+}
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,28 @@ class Explanation:
     goal: str = ""
 
     def __str__(self) -> str:
-        return write_sentences(self)
+        if self.base is not None:
+            lines = [_write_waterfall(self, self.base)]
+        elif self.steps:
+            lines = [_write_steps(self)]
+        elif not self.classes and self.firing:
+            lines = [_write_mean(self)]
+        else:
+            lines = [_write_decision(self)]
+        for rival in self.rivals:
+            needs = "; ".join(f"{_write_value(o)}, needed {o.needed}" for o in rival.obstacles)
+            aim = f"; to {rival.aim}: {needs}" if needs else ""
+            lines.append(f"For {rival.label!r}, {rival.reason}{aim}.")
+        effect = f"leads to {self.goal}" if self.goal else "alters the decision"
+        if self.change is not None:
+            lines.append(_write_change(self, self.change, effect))
+        elif self.unalterable:
+            fixed = ", ".join(self.unchangeable)
+            besides = f" besides {fixed}" if fixed else ""
+            lines.append(f"No change of any attribute{besides} within its range {effect}.")
+        elif self.goal.endswith(" already"):
+            lines.append(f"It is {self.goal}.")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain JSON values."""
@@ -133,7 +162,28 @@ class Explanation:
 
         It needs pandas.
         """
-        return make_frame(self)
+        pd = import_optional("pandas", "A table of an explanation", "tables")
+        named: list[tuple[int, str, RuleMatch | None]] = [
+            *((2, "best of its class", rival.rule) for rival in self.rivals),
+            *((1, "fires", rule) for rule in self.firing),
+            (0, "decides", self.deciding),
+        ]
+        # The last role of a rule replaces the others.
+        roles = {rule.index: (rank, role, rule) for rank, role, rule in named if rule is not None}
+        order = sorted(roles.values(), key=lambda one: (one[0], -one[2].contribution))
+        ranked = [(role, rule) for _, role, rule in order]
+        if self.change is not None and self.change.deciding is not None:
+            ranked.append(("decides after the change", self.change.deciding))
+        columns = ["role", "rule", "class", "degree", "weight", "contribution"]
+        columns += ["condition", "value", "membership", "weakest"]
+        rows, always = [], ConditionMatch("", "always", "", 1.0)
+        for role, rule in ranked:
+            head = role, rule.index + 1, rule.consequent
+            amounts = rule.degree, rule.weight, rule.contribution
+            for c in rule.conditions or (always,):
+                is_weakest = c is rule.weakest
+                rows.append((*head, *amounts, c.condition, c.value, c.membership, is_weakest))
+        return pd.DataFrame(rows, columns=columns)
 
 
 def explain(
@@ -305,68 +355,6 @@ def _describe_change(
         deciding=decision.deciding(),
         fallback=decision.fallback,
     )
-
-
-FALLBACKS = {
-    "nearest": "the nearest rule decides",
-    "stretched": "the rules cut before their first failing condition decide",
-    "partial": "the parts of rules that hold decide",
-    "priors": "the most frequent class in training is predicted",
-    "base": "the base is predicted",
-}
-
-
-def write_sentences(explanation: Explanation) -> str:
-    """Write a line for the decision, for each other class, and for the smallest change."""
-    if explanation.base is not None:
-        lines = [_write_waterfall(explanation, explanation.base)]
-    elif explanation.steps:
-        lines = [_write_steps(explanation)]
-    elif not explanation.classes and explanation.firing:
-        lines = [_write_mean(explanation)]
-    else:
-        lines = [_write_decision(explanation)]
-    for rival in explanation.rivals:
-        needs = "; ".join(f"{_write_value(o)}, needed {o.needed}" for o in rival.obstacles)
-        aim = f"; to {rival.aim}: {needs}" if needs else ""
-        lines.append(f"For {rival.label!r}, {rival.reason}{aim}.")
-    effect = f"leads to {explanation.goal}" if explanation.goal else "alters the decision"
-    if explanation.change is not None:
-        lines.append(_write_change(explanation, explanation.change, effect))
-    elif explanation.unalterable:
-        fixed = ", ".join(explanation.unchangeable)
-        besides = f" besides {fixed}" if fixed else ""
-        lines.append(f"No change of any attribute{besides} within its range {effect}.")
-    elif explanation.goal.endswith(" already"):
-        lines.append(f"It is {explanation.goal}.")
-    return "\n".join(lines)
-
-
-def make_frame(explanation: Explanation) -> "pd.DataFrame":
-    """Make a row per condition of the rules that fire, decide (also after the change) or rival."""
-    pd = import_optional("pandas", "A table of an explanation", "tables")
-    named: list[tuple[int, str, RuleMatch | None]] = [
-        *((2, "best of its class", rival.rule) for rival in explanation.rivals),
-        *((1, "fires", rule) for rule in explanation.firing),
-        (0, "decides", explanation.deciding),
-    ]
-    # The last role of a rule replaces the others.
-    roles = {rule.index: (rank, role, rule) for rank, role, rule in named if rule is not None}
-    order = sorted(roles.values(), key=lambda one: (one[0], -one[2].contribution))
-    ranked = [(role, rule) for _, role, rule in order]
-    if explanation.change is not None and explanation.change.deciding is not None:
-        ranked.append(("decides after the change", explanation.change.deciding))
-    columns = ["role", "rule", "class", "degree", "weight", "contribution"]
-    columns += ["condition", "value", "membership", "weakest"]
-    rows = []
-    for role, rule in ranked:
-        head = (role, rule.index + 1, rule.consequent, rule.degree, rule.weight, rule.contribution)
-        rows += [
-            (*head, c.condition, c.value, c.membership, c is rule.weakest) for c in rule.conditions
-        ]
-        if not rule.conditions:
-            rows.append((*head, "always", "", 1.0, False))
-    return pd.DataFrame(rows, columns=columns)
 
 
 def _write_decision(explanation: Explanation) -> str:

@@ -308,7 +308,7 @@ class _Answers:
     def _add_votes(self, source: str) -> str:
         """Add the votes for and against each threshold, and the classes that they leave."""
         columns, found = self.carried, dict[int, tuple[str, str]]()
-        if self._uses_nearest:
+        if last_resort(self.ruleset) == "nearest":
             source, near = self._vote_query("nearest").scores(source)
             sides = self._sides(near, -inf, ("near", "opposed"))
             source = self.query.add("nearest", [*columns, *sides], source)
@@ -338,10 +338,6 @@ class _Answers:
                 columns.append(f"{most} AS {side}{t}")
         return columns
 
-    @property
-    def _uses_nearest(self) -> bool:
-        return last_resort(self.ruleset) == "nearest"
-
     def _apply_fallback(self, source: str) -> str:
         """Decide thresholds without a vote by the nearest rules, or by the priors.
 
@@ -362,7 +358,7 @@ class _Answers:
                 ("against", "contra", "near", f"{sizes[t]} - below", f"{here} - lowest"),
             ):
                 cases = f"{silent} AND up_to > below THEN {share} {silent} THEN {alike}"
-                if self._uses_nearest:
+                if last_resort(self.ruleset) == "nearest":
                     known = f"{dialect.greatest([f'near{t}', f'opposed{t}'])} > {number(-inf)}"
                     far = dialect.greatest([f"-{other}{t}", number(0.0)])
                     cases = f"{silent} AND {known} THEN {far} {cases}"
