@@ -5,12 +5,12 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isfinite
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,25 +75,30 @@ MOST_VALUES = 1_000
 SEED = 0
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RuleLearner(BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators: `fit` ends in `ruleset_`, which predicts."""
+    """Base of the estimators: `fit` ends in `ruleset_`, which predicts.
+
+    Estimators are dataclasses, so that a parameter is declared once: constructors are made from the
+    fields.
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__doc__:  # none with python -OO
             cls.__doc__ = expand_shared(cls.__doc__)
 
-    # Treatment of missing values, a parameter of all estimators, and its choices.
-    missing: str
-    _missing_choices: tuple[str, ...] = ("typical", "fails", "error")
-
-    # Number of threads for prediction.
+    # Parameters of all estimators.
+    missing: str = "typical"
     n_jobs: int | None = None
     verbose: int = 0
 
-    ruleset_: RuleSet
+    # Treatments of missing values to choose from.
+    _missing_choices: ClassVar[tuple[str, ...]] = ("typical", "fails", "error")
+
+    ruleset_: RuleSet = field(init=False)
     # The numbers of rules that were cross-validated, if any.
-    path_: SizePath | None = None
+    path_: SizePath | None = field(init=False, default=None)
 
     @property
     def feature_importances_(self) -> Floats:

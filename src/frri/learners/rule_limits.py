@@ -27,18 +27,12 @@ STEPS = 2.0**40
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LimitedRuleClassifier(RuleClassifier):
-    """Base of the classifiers that find all their rules first and keep those within limits.
-
-    As a dataclass it declares parameters once: the constructors are made from the fields.
-    """
+    """Base of the classifiers that find all their rules first and keep those within limits."""
 
     max_rules: int | None = None
     max_conditions: int | None = None
     min_support: float = 0.0
-    missing: str = "typical"
     calibrate: bool = True
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -40,6 +40,7 @@ class _Bag(NamedTuple):
     unseen: Flags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveRulesBaggingClassifier(RuleClassifier):
     """Bagged additive rules: the mean of many small additive models, as one model.
 
@@ -96,31 +97,15 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     (True, array([0, 0]))
     """
 
-    oob_score_: float
-    oob_decision_function_: Floats
+    oob_score_: float = field(init=False)
+    oob_decision_function_: Floats = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 20,
-        max_features: float = 0.7,
-        max_rules: int | Literal["auto"] = "auto",
-        max_conditions: int = 4,
-        class_weight: Literal["sqrt", "balanced"] | Mapping[Any, float] | None = "sqrt",
-        missing: str = "typical",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.class_weight = class_weight
-        self.missing = missing
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_estimators: int = 20
+    max_features: float = 0.7
+    max_rules: int | Literal["auto"] = "auto"
+    max_conditions: int = 4
+    class_weight: Literal["sqrt", "balanced"] | Mapping[Any, float] | None = "sqrt"
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override] # no weights
         """Learn the rules; sample weights are not supported, because samples are drawn at random.

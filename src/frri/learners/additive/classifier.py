@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -57,6 +57,7 @@ class AdditiveRules(RuleLearner):
         return "Additive rules"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
     """Additive rules: a dozen soft rules that vote, added one at a time.
 
@@ -140,30 +141,13 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
 
     _class_weight_of_objects = False
 
-    def __init__(
-        self,
-        *,
-        max_rules: int | Literal["auto", "1se"] = "auto",
-        max_conditions: int = 4,
-        min_support: float = 0.0,
-        class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced",
-        monotonic_cst: Mapping[str, int] | None = None,
-        refine: int = 0,
-        missing: str = "typical",
-        calibrate: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.class_weight = class_weight
-        self.monotonic_cst = monotonic_cst
-        self.refine = refine
-        self.missing = missing
-        self.calibrate = calibrate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_rules: int | Literal["auto", "1se"] = "auto"
+    max_conditions: int = 4
+    min_support: float = 0.0
+    class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced"
+    monotonic_cst: Mapping[str, int] | None = None
+    refine: int = 0
+    calibrate: bool = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -33,6 +33,7 @@ USUAL_SLOPE = np.pi / np.sqrt(3.0)
 LEAST_SPREAD = 0.1
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
     """Additive rules for ordinal classification: a dozen soft rules add up to a score that is cut.
 
@@ -94,28 +95,12 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        class_order: Any = None,
-        monotonic_cst: Mapping[str, int] | None = None,
-        max_rules: int | Literal["auto", "1se"] = "auto",
-        max_conditions: int = 4,
-        min_support: float = 0.0,
-        refine: int = 0,
-        missing: str = "typical",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.class_order = class_order
-        self.monotonic_cst = monotonic_cst
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.refine = refine
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    class_order: Any = None
+    monotonic_cst: Mapping[str, int] | None = None
+    max_rules: int | Literal["auto", "1se"] = "auto"
+    max_conditions: int = 4
+    min_support: float = 0.0
+    refine: int = 0
 
     def _check_parameters(self) -> None:
         self._of_numbers()._check_parameters()  # noqa: SLF001 - the two are one thing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from frri._reproducible import snap, total
@@ -33,6 +34,7 @@ ADDITIONS = 8
 PATH = (2, 42)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
     """Additive rules for regression: a base value plus the contributions of a dozen soft rules.
 
@@ -91,28 +93,12 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        max_rules: int | Literal["auto", "1se"] = "auto",
-        max_conditions: int = 4,
-        min_support: float = 0.0,
-        monotonic_cst: Mapping[str, int] | None = None,
-        refine: int = 0,
-        calibration_fraction: float = 0.0,
-        missing: str = "typical",
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.monotonic_cst = monotonic_cst
-        self.refine = refine
-        self.calibration_fraction = calibration_fraction
-        self.missing = missing
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_rules: int | Literal["auto", "1se"] = "auto"
+    max_conditions: int = 4
+    min_support: float = 0.0
+    monotonic_cst: Mapping[str, int] | None = None
+    refine: int = 0
+    calibration_fraction: float = 0.0
 
     def _learn_numbers(self, table: NumberTable) -> None:
         size = choose_size(self, table, RULES, *PATH)

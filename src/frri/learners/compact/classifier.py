@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -42,6 +43,7 @@ MIN_CLASS_FRACTION = 0.25
 PRICE = 0.002
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CompactFRRIClassifier(RuleClassifier):
     """Compact FRRI, a dozen rules for noisy data.
 
@@ -118,36 +120,17 @@ class CompactFRRIClassifier(RuleClassifier):
 
     _class_weight_of_objects = False
 
-    selection_: Bunch
+    selection_: Bunch = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        max_rules: int | str = "auto",
-        max_conditions: int | None = None,
-        min_support: float = 0.03,
-        kth_neighbor: int = 5,
-        max_impurity: float = 0.3,
-        radius_factor: float = 0.5,
-        class_weight: Any = "balanced",
-        certificate_time_limit: float | None = None,
-        missing: str = "typical",
-        calibrate: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.kth_neighbor = kth_neighbor
-        self.max_impurity = max_impurity
-        self.radius_factor = radius_factor
-        self.class_weight = class_weight
-        self.certificate_time_limit = certificate_time_limit
-        self.missing = missing
-        self.calibrate = calibrate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    max_rules: int | str = "auto"
+    max_conditions: int | None = None
+    min_support: float = 0.03
+    kth_neighbor: int = 5
+    max_impurity: float = 0.3
+    radius_factor: float = 0.5
+    class_weight: Any = "balanced"
+    certificate_time_limit: float | None = None
+    calibrate: bool = True
 
     def _learn(self, table: TrainingTable) -> None:
         n_classes = len(table.labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 MOST_PAIRS, MOST_SAMPLES = 1 << 22, 8192
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     """FRRI on bags of the table: one rule set selected from all of them, or all of them voting.
 
@@ -143,51 +144,27 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     """
 
     _warns_of_many_rules = True
-    _check_batches: Any = ()
+    _check_batches: Any = field(init=False, default=())
 
-    bags_: Ints
-    selected_: Ints
-    oob_score_: float
-    oob_balanced_score_: float
+    bags_: Ints = field(init=False)
+    selected_: Ints = field(init=False)
+    oob_score_: float = field(init=False)
+    oob_balanced_score_: float = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 10,
-        max_samples: Any = 0.5,
-        max_features: float = 0.7,
-        form: str = "pooled",
-        attribute_order: str = "given",
-        conditions: Any = None,
-        missing: str = "typical",
-        min_new_coverage: float = 0.0,
-        coverage: float = 1.0,
-        max_rules: int | None = None,
-        max_conditions: int | None = None,
-        min_support: float = 0.0,
-        work_limit: int = DEFAULT_WORK_LIMIT,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.form = form
-        self.attribute_order = attribute_order
-        self.conditions = conditions
-        self.missing = missing
-        self.min_new_coverage = min_new_coverage
-        self.coverage = coverage
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.work_limit = work_limit
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_estimators: int = 10
+    max_samples: Any = 0.5
+    max_features: float = 0.7
+    form: str = "pooled"
+    attribute_order: str = "given"
+    conditions: Any = None
+    min_new_coverage: float = 0.0
+    coverage: float = 1.0
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    min_support: float = 0.0
+    work_limit: int = DEFAULT_WORK_LIMIT
+    time_limit: float | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_batches: Any = None) -> Self:
         """Induce rules from bags of a table and its class labels.

@@ -1,6 +1,7 @@
 """FRRI classifier: every sample becomes a rule, rules are shortened, the fewest are selected."""
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from itertools import pairwise
 from time import perf_counter
 from typing import Any, Self
@@ -31,6 +32,7 @@ from frri.rules import Label, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FRRIClassifier(FRRILearner, RuleClassifier):
     """Fuzzy-rough rule induction, with a proven minimum number of rules.
 
@@ -174,51 +176,25 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
     _warns_of_many_rules = True
 
-    confidence_: Floats
-    selected_: Ints
+    confidence_: Floats = field(init=False)
+    selected_: Ints = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        attribute_order: Any = "given",
-        candidates: str = "shortened",
-        max_candidates: int = 100,
-        conditions: Any = None,
-        missing: str = "typical",
-        min_new_coverage: float = 0.0,
-        coverage: float = 1.0,
-        max_rules: int | None = None,
-        max_conditions: int | None = None,
-        min_support: float = 0.0,
-        work_limit: int = DEFAULT_WORK_LIMIT,
-        optimality_gap: float = 0.0,
-        time_limit: float | None = None,
-        memory_limit: int | str | None = None,
-        random_state: Any = None,
-        calibrate: bool = True,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        effort: Any = "deprecated",
-    ) -> None:
-        self.attribute_order = attribute_order
-        self.candidates = candidates
-        self.max_candidates = max_candidates
-        self.conditions = conditions
-        self.missing = missing
-        self.min_new_coverage = min_new_coverage
-        self.coverage = coverage
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.work_limit = work_limit
-        self.optimality_gap = optimality_gap
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.random_state = random_state
-        self.calibrate = calibrate
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.effort = effort
+    attribute_order: Any = "given"
+    candidates: str = "shortened"
+    max_candidates: int = 100
+    conditions: Any = None
+    min_new_coverage: float = 0.0
+    coverage: float = 1.0
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    min_support: float = 0.0
+    work_limit: int = DEFAULT_WORK_LIMIT
+    optimality_gap: float = 0.0
+    time_limit: float | None = None
+    memory_limit: int | str | None = None
+    random_state: Any = None
+    calibrate: bool = True
+    effort: Any = "deprecated"
 
     def _candidates(self, table: TrainingTable) -> Candidates:
         values, nominal = scaled_values(table)

@@ -1,6 +1,7 @@
 """FRRI for ordinal classification: rules "at least this class" and "at most this class"."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -18,6 +19,7 @@ from frri.learners.training_table import TrainingTable
 from frri.learners.validation import directions, monotone_claim
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     """Fuzzy-rough rule induction for ordinal classification: "at least good", "at most fair".
 
@@ -106,38 +108,18 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
 
     _fractions_of = "union"
 
-    selected_: Ints
+    selected_: Ints = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        class_order: Any = None,
-        monotonic_cst: Any = None,
-        attribute_order: Any = "given",
-        missing: str = "typical",
-        min_support: float = 0.02,
-        min_new_coverage: float = 0.0,
-        max_rules: int | None = None,
-        max_conditions: int | None = None,
-        work_limit: int = DEFAULT_WORK_LIMIT,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.class_order = class_order
-        self.monotonic_cst = monotonic_cst
-        self.attribute_order = attribute_order
-        self.missing = missing
-        self.min_support = min_support
-        self.min_new_coverage = min_new_coverage
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.work_limit = work_limit
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    class_order: Any = None
+    monotonic_cst: Any = None
+    attribute_order: Any = "given"
+    min_support: float = 0.02
+    min_new_coverage: float = 0.0
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    work_limit: int = DEFAULT_WORK_LIMIT
+    time_limit: float | None = None
+    random_state: Any = None
 
     def _candidates(self, table: TrainingTable) -> Candidates:
         """Return the rule of every sample on its side of every class but the lowest.

@@ -1,5 +1,6 @@
 """FRRI for regression: rules keep away from samples the more, the less their targets agree."""
 
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Literal
 
@@ -31,6 +32,7 @@ PENALTY = 1.0
 LEAST_TAU, MOST_TAU = 1e-6, 1e6
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FRRIRegressor(FRRILearner, RuleRegressor):
     """Fuzzy-rough rule induction for regression, with a proven minimum number of rules.
 
@@ -113,43 +115,21 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     True
     """
 
-    confidence_: Floats
-    selected_: Ints
+    confidence_: Floats = field(init=False)
+    selected_: Ints = field(init=False)
 
-    def __init__(
-        self,
-        *,
-        tau: float = 1.5,
-        times_covered: int = 1,
-        consequents: Literal["ridge", "own"] = "ridge",
-        attribute_order: Any = "given",
-        conditions: Any = None,
-        missing: str = "typical",
-        max_rules: int | None = None,
-        max_conditions: int | None = None,
-        min_support: float = 0.0,
-        calibration_fraction: float = 0.0,
-        work_limit: int = DEFAULT_WORK_LIMIT,
-        time_limit: float | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.tau = tau
-        self.times_covered = times_covered
-        self.consequents = consequents
-        self.attribute_order = attribute_order
-        self.conditions = conditions
-        self.missing = missing
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.calibration_fraction = calibration_fraction
-        self.work_limit = work_limit
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    tau: float = 1.5
+    times_covered: int = 1
+    consequents: Literal["ridge", "own"] = "ridge"
+    attribute_order: Any = "given"
+    conditions: Any = None
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    min_support: float = 0.0
+    calibration_fraction: float = 0.0
+    work_limit: int = DEFAULT_WORK_LIMIT
+    time_limit: float | None = None
+    random_state: Any = None
 
     def _learn_numbers(self, table: NumberTable) -> None:
         check_pairs(len(table.values))
