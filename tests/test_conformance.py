@@ -9,12 +9,10 @@ import pytest
 import make_conformance
 from frri import RuleSet
 from frri.explain.bounds import DecisionBounds, Goal, Space
-from frri.explain.matches import SUPPORTED as EXPLAINED
-from frri.export import sql, to_javascript, to_python
+from frri.export import to_javascript, to_python
 from frri.fuzzy import T_NORMS
 from frri.rules import _predict_kernels as bulk
 from frri.rules.inference import Decision
-from frri.rules.ruleset import STATISTICS
 from frri.rules.semantics import MEANINGS, Missing
 from frri.table import to_matrix
 from programs import duck_answers, records, sqlite_answers
@@ -106,9 +104,6 @@ def test_compiled_prediction(ruleset, expected, monkeypatch):
 
 @every
 def test_explanations(ruleset, expected):
-    if not EXPLAINED.accepts(ruleset.semantics):
-        refused(ruleset, "An explanation", lambda: ruleset.explain(ROWS[0]))
-        return
     for row, answer in zip(ROWS, expected, strict=True):
         found = ruleset.explain(row, effort=0)
         if ruleset.classes:
@@ -181,7 +176,6 @@ def programs_agree(program, source, ruleset, expected):
 @every
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
 def test_databases(ruleset, expected, database, duck):
-    assert sql.SUPPORTED.accepts(ruleset.semantics)
     if database == "sqlite":
         answers = sqlite_answers(ruleset, FRAME)
     else:
@@ -201,16 +195,12 @@ def test_databases(ruleset, expected, database, duck):
 # ---------------------------------------------------------------- refusals
 
 
-def refused(ruleset, engine, call):
-    """One sentence: who cannot, what, and what to do instead."""
-    head = f"{engine} cannot express the semantics '{ruleset.semantics.name}' yet; "
-    with pytest.raises(ValueError, match=f"^{head}.*[^.][.]$"):
-        call()
-
-
 def test_statistics_refuse_what_has_no_classes():
     ruleset = next(r for r, _ in RULESETS if r.task == "regression")
-    refused(ruleset, STATISTICS.engine, lambda: ruleset.statistics(FRAME, [0.0] * len(FRAME)))
+    # One sentence: what is not possible, why, and what to do instead.
+    head = "The table of what rules cover, class by class, cannot express the semantics "
+    with pytest.raises(ValueError, match=f"^{head}'{ruleset.semantics.name}' yet; .*[^.][.]$"):
+        ruleset.statistics(FRAME, [0.0] * len(FRAME))
 
 
 @pytest.mark.parametrize("program", ["bare_python", "node"])

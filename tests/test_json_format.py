@@ -20,8 +20,6 @@ from hypothesis import HealthCheck, given, settings
 from call_counts import calls
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, export
 from frri.cli.files import load_model
-from frri.explain.matches import SUPPORTED as EXPLAINED
-from frri.report.facts import SUPPORTED as REPORTED
 from frri.report.facts import facts
 from frri.rules import json_format
 from test_export import rulesets
@@ -399,10 +397,8 @@ def use(ruleset):
     assert [str(rule) for rule in ruleset]
     assert len(ruleset.to_frame()) == len(ruleset)
     assert str(ruleset.without_rule(0)) in str(ruleset)
-    if EXPLAINED.accepts(ruleset.semantics):
-        assert str(ruleset.explain(row, effort=100))
-    if REPORTED.accepts(ruleset.semantics):
-        json.dumps(facts(ruleset), allow_nan=False)
+    assert str(ruleset.explain(row, effort=100))
+    json.dumps(facts(ruleset), allow_nan=False)
     for write in export.FORMATS.values():
         with suppress(ValueError):  # what a format has no words for
             assert write(ruleset)

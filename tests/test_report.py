@@ -18,7 +18,6 @@ from frri.report import facts, report_html, write_report
 from frri.report.encode import encode_codes, encode_flags, encode_numbers
 from frri.report.page import headline
 from frri.rules.contributions import find_largest_contributor
-from frri.rules.semantics import CLASSIFICATION, Support
 from frri.table import to_matrix
 
 REPORT = Path(facts.__code__.co_filename).parent
@@ -406,11 +405,6 @@ def test_notebooks_show_the_page_in_a_frame_and_fall_back_to_the_table(monkeypat
     numbers = RuleSet((Rule((), 2.5),), (), (), "price", semantics="added-contributions", base=(1,))
     assert numbers._repr_html_().startswith("<iframe")
     assert "<li>ALWAYS price +2.5</li>" in report_html(numbers)
-    with monkeypatch.context() as patched:
-        patched.setattr(
-            "frri.report.page.SUPPORTED", Support("The report", "print", CLASSIFICATION)
-        )
-        assert numbers._repr_html_().startswith("<p>1 rule for")
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     assert small()._repr_html_().startswith("<p>2 rules")
     with pytest.raises(ImportError, match=r"pip install 'frri\[report\]'"):
@@ -488,19 +482,6 @@ def test_command_explains_bad_arguments(files, capsys):
         code, said = run(capsys, "report", *arguments)
         assert code == 2
         assert message in said.err
-
-
-def test_what_cannot_be_shown_is_refused_before_the_table_is_read(files, capsys, monkeypatch):
-    number = Rule((NumericCondition.below("a", 3),), 2.5)
-    prices = {"semantics": "added-contributions", "base": (1,)}
-    RuleSet((number,), small().attributes, (), **prices).save(files / "numbers.json")
-    (files / "bare.csv").write_text("a,b\n1,p\n")
-    classes = Support("The report", "print the rules instead", CLASSIFICATION)
-    monkeypatch.setattr("frri.cli.report.SUPPORTED", classes)
-    code, said = run(capsys, "report", files / "numbers.json", files / "bare.csv")
-    assert code == 2
-    assert said.err.count("\n") == 1
-    assert "cannot express the semantics 'added-contributions' yet" in said.err
 
 
 def test_view_opens_the_browser(files, capsys, monkeypatch):

@@ -13,7 +13,7 @@ from pathlib import Path
 from frri._util import Progress
 from frri.cli.console import Arguments, Parser, say
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
-from frri.report.facts import MAX_ROWS, SUPPORTED
+from frri.report.facts import MAX_ROWS
 from frri.report.page import report_html
 
 
@@ -55,7 +55,6 @@ def run(arguments: Arguments) -> None:
 def _page(arguments: Arguments) -> str:
     source = arguments.data
     ruleset = load_model(arguments.model)
-    SUPPORTED.require(ruleset.semantics)
     table, labels, names, found = None, None, None, None
     if source is not None:
         table, labels = read_labelled(ruleset, source, arguments, optional=True)

@@ -22,7 +22,7 @@ from frri._util import Progress, find_name
 from frri.cli.console import Arguments, Parser, bold, json_text, one_line, one_line_each, say
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.rules import Rule, RuleSet
-from frri.rules.hierarchy import SUPPORTED
+from frri.rules.hierarchy import check_mergeable
 from frri.rules.text import base_text, rule_text
 
 # Resamples that tell a rule that comes back from one that does not.
@@ -111,7 +111,7 @@ def _choose(ruleset: RuleSet, label: str | None) -> list[tuple[int, Rule]]:
 
 def _write_tree(ruleset: RuleSet, arguments: Arguments) -> None:
     """Print the merged rules as a tree, or print and save those of a cut."""
-    SUPPORTED.require(ruleset.semantics)
+    check_mergeable(ruleset)
     table = read_labelled(ruleset, arguments.tree, arguments)
     with Progress("merging rules"):
         tree = ruleset.hierarchy(*table)

@@ -10,10 +10,7 @@ from frri._util import Floats
 from frri.rules import Label, RuleSet
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.inference import Decision, last_resort
-from frri.rules.semantics import Support
 from frri.rules.text import condition_text
-
-SUPPORTED = Support("An explanation", "see by RuleSet.decide or frri predict --rules what fires")
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,6 @@ class RowDecision:
     """The decision about one encoded row, whose values are `shown`, and the rules behind it."""
 
     def __init__(self, ruleset: RuleSet, matrix: Floats, shown: list[str]) -> None:
-        SUPPORTED.require(ruleset.semantics)
         self.ruleset, self.shown = ruleset, shown
         self.meaning = ruleset.semantics.meaning
         decision = Decision(ruleset, matrix)

@@ -14,9 +14,6 @@ from frri.export.text_formats import numbered_lines
 from frri.rules.inference import ABOVE_HALF, LARGEST_EXPONENT, last_resort
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
-from frri.rules.semantics import Support
-
-SUPPORTED = Support("SQL export", "export to Python instead")
 
 
 def to_sql(
@@ -68,7 +65,6 @@ def to_sql(
     [(25.0, 'no', 1, 0.9), (35.0, 'yes', None, 0.0)]
     >>> database.close()
     """
-    SUPPORTED.require(ruleset.semantics)
     if dialect not in DIALECTS:
         raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
     words = DIALECTS[dialect]

@@ -20,16 +20,12 @@ from frri.rules.condition import NumericCondition, is_strict
 from frri.rules.rule import Label, Rule
 from frri.rules.rule_statistics import class_positions
 from frri.rules.ruleset import RuleSet
-from frri.rules.semantics import CLASS_RULES, Semantics, Support
+from frri.rules.semantics import CLASS_RULES, Semantics
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SUPPORTED = Support(
-    "A pool of rules",
-    "it takes rules that say or vote for a class",
-    CLASS_RULES | {"softmax-votes"},
-)
+SUPPORTED = CLASS_RULES | {"softmax-votes"}
 
 
 @dataclass(frozen=True)
@@ -235,7 +231,8 @@ def _join_pools(pools: list[RuleSet]) -> RuleSet:
     first = pools[0]
     rules: dict[tuple[Any, ...], Rule] = {}
     for one in pools:
-        SUPPORTED.require(one.semantics)
+        remedy = "it takes rules that say or vote for a class"
+        one.semantics.require(SUPPORTED, "A pool of rules", remedy)
         for what, mine, other in (
             ("attributes", *(tuple(a.name for a in pool.attributes) for pool in (first, one))),
             ("classes", first.classes, one.classes),

@@ -23,21 +23,17 @@ from frri.report.charts import (
 from frri.report.encode import encode_codes, encode_flags, encode_numbers
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.contributions import find_largest_contributor, permutation_importance
-from frri.rules.hierarchy import SUPPORTED as MERGEABLE
 from frri.rules.hierarchy import Hierarchy, RuleNode
 from frri.rules.inference import Decision
 from frri.rules.json_format import About
 from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression, wilson
 from frri.rules.rule import label_array
 from frri.rules.rule_statistics import class_positions, is_training_table, measure_by_size
-from frri.rules.ruleset import STATISTICS
-from frri.rules.semantics import Support
+from frri.rules.semantics import CLASS_RULES, COUNTABLE
 from frri.rules.text import rule_text
 from frri.table import EncodedTable, to_matrix
 from frri.table.columns import column_names, plain_table, read_records
 from frri.table.targets import check_quantities
-
-SUPPORTED = Support("The report", "print the rules instead")
 
 # Rows embedded in a page, at most, and the characters of all facts together.
 MAX_ROWS = 5_000
@@ -104,7 +100,6 @@ def facts(
     >>> found["performance"]["accuracy"], found["data"]["sampled"]
     (0.3333333333333333, False)
     """
-    SUPPORTED.require(ruleset.semantics)
     if X is None and y is not None:
         raise ValueError("There are labels but no rows: give X as well.")
     table = None if X is None else _Table(ruleset, X, y)
@@ -172,7 +167,7 @@ class _Table:
                 self.classes = find_levels(self.truth, self.scale["edges"])
         elif y is not None:
             self.truth = self.classes = class_positions(ruleset, y, len(self))
-            if STATISTICS.accepts(ruleset.semantics):
+            if ruleset.semantics.name in COUNTABLE:
                 self.statistics = ruleset.statistics(self.rows(slice(None)), y)
 
     def __len__(self) -> int:
@@ -427,7 +422,7 @@ def _merge_rules(
     ruleset: RuleSet, table: EncodedTable, labels: NDArray[Any]
 ) -> list[dict[str, Any]] | None:
     """Return the roots of `RuleSet.hierarchy` with their children; None if nothing is merged."""
-    if len(ruleset) > MOST_RULES or not MERGEABLE.accepts(ruleset.semantics):
+    if len(ruleset) > MOST_RULES or ruleset.semantics.name not in CLASS_RULES:
         return None
     tree = ruleset.hierarchy(table, labels)
     if not any(root.children for root in tree.roots):

@@ -14,7 +14,7 @@ from typing import Any
 
 from frri import __version__
 from frri._util import import_optional, write_atomically
-from frri.report.facts import MAX_ROWS, SUPPORTED, facts
+from frri.report.facts import MAX_ROWS, facts
 from frri.rules import RuleSet
 from frri.rules.text import rule_text, ruleset_html
 from frri.table import Attribute
@@ -128,13 +128,8 @@ def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, **options: Any) 
 
 
 def notebook_html(ruleset: RuleSet) -> str:
-    """Return the page in a sandboxed frame, and the plain table for viewers without frames.
-
-    Rules of semantics that the page does not support are shown as the table alone.
-    """
+    """Return the page in a sandboxed frame, and the plain table for viewers without frames."""
     table = ruleset_html(ruleset)
-    if not SUPPORTED.accepts(ruleset.semantics):
-        return table
     title = escape(f"Rules for {ruleset.target}")
     return (
         f'<iframe title="{title}" sandbox="allow-scripts allow-downloads" '

@@ -28,17 +28,11 @@ from frri.rules.json_format import About
 from frri.rules.matching import RuleArrays
 from frri.rules.rule import Rule
 from frri.rules.rule_statistics import class_positions
-from frri.rules.semantics import CLASS_RULES, Support
+from frri.rules.semantics import CLASS_RULES
 from frri.table import Attribute, EncodedTable
 
 if TYPE_CHECKING:
     from frri.rules.ruleset import RuleSet
-
-SUPPORTED = Support(
-    "A hierarchy of rules",
-    "it takes rules that say a class, so give the learner another max_rules instead",
-    CLASS_RULES,
-)
 
 
 @dataclass(frozen=True)
@@ -213,7 +207,7 @@ class Hierarchy:
 
 def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> Hierarchy:
     """Merge the rules of each class bottom-up: see `RuleSet.hierarchy`."""
-    SUPPORTED.require(ruleset.semantics)
+    check_mergeable(ruleset)
     samples = EncodedTable.of(X, ruleset.attributes, ruleset.used_attributes), y, sample_weight
     measure = _Measure(ruleset, *samples)
     covers = list(measure.covers(ruleset.rules))
@@ -250,6 +244,12 @@ def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> 
             alive[new] = nodes[new]
     roots = sorted(alive.values(), key=lambda node: node.rules)
     return Hierarchy(ruleset, tuple(roots), samples)
+
+
+def check_mergeable(ruleset: "RuleSet") -> None:
+    """Raise a ValueError if rules have a semantics by which they cannot be merged."""
+    remedy = "it takes rules that say a class, so give the learner another max_rules instead"
+    ruleset.semantics.require(CLASS_RULES, "A hierarchy of rules", remedy)
 
 
 class _Measure:

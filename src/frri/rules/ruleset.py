@@ -33,7 +33,7 @@ from frri.rules.rule import (
     plain_scalar,
 )
 from frri.rules.rule_statistics import rule_statistics
-from frri.rules.semantics import CLASSIFICATION, SHORTHANDS, Semantics, Support
+from frri.rules.semantics import COUNTABLE, SHORTHANDS, Semantics
 from frri.table import Attribute, to_matrix
 from frri.table.encode import check_order
 from frri.table.targets import check_quantities
@@ -43,13 +43,6 @@ if TYPE_CHECKING:
 
     from frri.explain import Explanation
     from frri.rules.hierarchy import Hierarchy
-
-
-STATISTICS = Support(
-    "The table of what rules cover, class by class,",
-    "look at RuleSet.covers instead",
-    CLASSIFICATION | {"at-least-class"},
-)
 
 
 @dataclass(frozen=True, init=False)
@@ -287,7 +280,8 @@ class RuleSet:
         >>> rules.statistics([[1], [2], [3], [2]], [0, 0, 1, 1])
         (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3),)
         """
-        STATISTICS.require(self.semantics)
+        what = "The table of what rules cover, class by class,"
+        self.semantics.require(COUNTABLE, what, "look at RuleSet.covers instead")
         matrix = self.arrays.clipped(to_matrix(X, self.attributes, self.used_attributes))
         return rule_statistics(self, matrix, y, sample_weight)
 

@@ -51,11 +51,10 @@ missing
     no condition holds. `similar` (called `holds` in version 1 of the format): every condition
     holds.
 
-This is the only list. What applies rules (an *engine*) declares by a `Support` which part of it it
-can do.
+This is the only list. Prediction, explanations, reports and exports know all of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, get_args
@@ -178,40 +177,22 @@ class Semantics:
         """What the name stands for."""
         return MEANINGS[self.name]
 
+    def require(self, names: Collection[str], what: str, remedy: str) -> None:
+        """Raise a ValueError if it is none of those that something can express."""
+        if self.name not in names:
+            problem = f"cannot express the semantics {self.name!r} yet"
+            raise ValueError(f"{what} {problem}; {remedy}.")
+
     @property
     def is_max_min(self) -> bool:
         """Whether a score is a maximum of weighted minima, and so piecewise linear."""
         return (self.name, self.t_norm) == ("best-rule", "minimum")
 
 
-@dataclass(frozen=True)
-class Support:
-    """The names of the semantics that an engine can express, and a remedy for the others.
-
-    In a message, `engine` begins the sentence and `remedy` ends it.
-    """
-
-    engine: str
-    remedy: str
-    names: frozenset[str] = frozenset(MEANINGS)
-
-    def accepts(self, semantics: Semantics) -> bool:
-        """Return whether the engine can express a semantics."""
-        return semantics.name in self.names
-
-    def require(self, semantics: Semantics) -> None:
-        """Raise a ValueError about a semantics that the engine cannot express."""
-        if not self.accepts(semantics):
-            problem = f"cannot express the semantics {semantics.name!r} yet"
-            raise ValueError(f"{self.engine} {problem}; {self.remedy}.")
-
-
 # The semantics whose rules say a class.
 CLASS_RULES = frozenset(SHORTHANDS.values())
-# Those that decide between classes without an order, between ordered classes, by adding to a base.
-CLASSIFICATION = frozenset(name for name, one in MEANINGS.items() if one.task == "classification")
-ORDINAL = frozenset(name for name, one in MEANINGS.items() if one.task == "ordinal")
-ADDITIVE = frozenset(name for name, one in MEANINGS.items() if one.adds)
+# Those whose rules are true or false of a class, so that what they cover has a precision.
+COUNTABLE = CLASS_RULES | {"softmax-votes", "at-least-class"}
 
 
 def _check(what: str, value: str, allowed: tuple[str, ...], where: str = "") -> None:
