@@ -90,11 +90,12 @@ def _predict(
         for name in keep:
             find_name(name, batch.frame.columns, where)
         shown = list(batch.frame.columns) if arguments.keep_all else keep
-        # Degrees of all rules must fit into memory.
-        rows = max(MOST_DEGREES // len(ruleset), 1) if arguments.rules and len(ruleset) else None
-        for first in range(0, len(batch.frame), rows or len(batch.frame)):
-            frame = batch.frame.iloc[first : first + (rows or len(batch.frame))]
-            frame, start = frame.reset_index(drop=True), batch.start + first
+        rows = len(batch.frame)
+        if arguments.rules and len(ruleset):  # degrees of all rules must fit into memory
+            rows = max(MOST_DEGREES // len(ruleset), 1)
+        for first in range(0, len(batch.frame), rows):
+            frame = batch.frame.iloc[first : first + rows].reset_index(drop=True)
+            start = batch.start + first
             try:
                 table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
             except ValueError as error:

@@ -1,9 +1,10 @@
 """One cell of a comparison: an estimator fitted on all folds but one, and tested on that one.
 
-The result depends on data, estimator, folds and seed only, except for its ``"cost"``: seconds, and
-the peak of memory while fitting. The peak is the growth of the resident memory of the process to
-its maximum during `fit`, as Linux counts it (`VmHWM`, reset before). It includes what a fit loads,
-such as compiled kernels at first use. On other systems it is not measured.
+The module also has the metrics of a cell, and the learners that take part, by name. A cell depends
+on data, estimator, folds and seed only, except for its ``"cost"``: seconds, and the peak of memory
+while fitting. The peak is the growth of the resident memory of the process to its maximum during
+`fit`, as Linux counts it (`VmHWM`, reset before). It includes what a fit loads, such as compiled
+kernels at first use. On other systems it is not measured.
 """
 
 import ctypes
