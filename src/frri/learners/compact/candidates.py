@@ -18,7 +18,8 @@ import numpy as np
 
 from frri._reproducible import log
 from frri.cover.matrix import packed
-from frri.induction import TOLERANCE
+from frri.induction import TOLERANCE, ConditionType
+from frri.induction.numpy_backend import distances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,17 +39,7 @@ PRIOR_SAMPLES = 2.0
 class BoxSamples:
     """Samples by which boxes are grown, selected and tuned.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_samples, n_features)
-        Values scaled to [0, 1]; codes in rigid columns.
-    classes : ndarray of int, shape (n_samples,)
-    n_classes : int
-    weights : ndarray of float, shape (n_samples,)
-        Integers.
-    rigid : ndarray of bool, shape (n_features,)
-    count : float
-        Sum of the sample weights before they became integers.
+    Weights are integers; `count` is the sum of the sample weights that they are proportional to.
     """
 
     values: Floats
@@ -84,17 +75,9 @@ class BoxSamples:
         return packed(bits == 1), np.ldexp(1.0, digits)
 
     def sum_weights(self, sets: Words, own: Words) -> Floats:
-        """Return the weight of sets of samples: of a rule's own class, and of other classes.
+        """Return the weight of sets of samples of each rule: of its own class, and of others.
 
-        Parameters
-        ----------
-        sets : ndarray of shape (n_rules, n_sets, n_words)
-        own : ndarray of shape (n_rules, 1, n_words)
-            BoxSamples of the class of each rule.
-
-        Returns
-        -------
-        ndarray of float, shape (n_rules, n_sets, 2)
+        `sets` has the shape (n_rules, n_sets, n_words), the result (n_rules, n_sets, 2).
         """
         found = np.zeros((*sets.shape[:2], 2))
         for mask, unit in zip(*self._planes, strict=True):
@@ -105,10 +88,7 @@ class BoxSamples:
         return found
 
     def covered_weight(self, covers: Flags, classes: Positions) -> tuple[Floats, Floats]:
-        """Return the weight of the samples of its class that each rule covers, and of the others.
-
-        `covers` has the shape (n_rules, n_samples), `classes` are those of the rules.
-        """
+        """Return the weight of the samples of its class that each rule covers, and of others."""
         found = self.sum_weights(packed(covers)[:, None], self.own_sets[classes, None])
         return found[:, 0, 0], found[:, 0, 1]
 
@@ -120,30 +100,17 @@ class BoxSamples:
 
 
 class CandidateBoxes(NamedTuple):
-    """Boxes around samples.
-
-    Attributes
-    ----------
-    anchors : ndarray of int, shape (n_rules,)
-        BoxSamples in the middle.
-    reach : ndarray of float, shape (n_rules,)
-        Distance from the anchor at which a box ends.
-    types : ndarray of int, shape (n_rules, n_features)
-        Sides: 1 for "at most", 2 for "at least", 3 for both or for a category, 0 for none.
-    classes : ndarray of int, shape (n_rules,)
-    precision : ndarray of float, shape (n_rules,)
-    balance : ndarray of float, shape (n_rules,)
-        Covered weight of the own class minus that of other classes.
-    scores : ndarray of float, shape (n_rules, n_samples)
-        Precision times unclipped degree of each rule for every sample.
-    """
+    """Boxes around samples, the anchors, that end at a distance of `reach` from them."""
 
     anchors: Positions
     reach: Floats
+    # By rule and feature: 1 for "at most", 2 for "at least", 3 for both or for a category.
     types: Types
     classes: Positions
     precision: Floats
+    # Covered weight of the own class minus that of other classes.
     balance: Floats
+    # Precision times unclipped degree, by rule and sample.
     scores: Floats
 
     @property
@@ -237,31 +204,16 @@ def box_radii(
 
     If there are fewer than k, to the farthest; 1 if there is none. With `counts` (sample weights),
     the smallest distance within which samples of other classes have a total weight of at least k.
-
-    Examples
-    --------
-    >>> values, classes = np.array([[0.0], [0.25], [1.0]]), np.array([0, 1, 1])
-    >>> samples = BoxSamples(values, classes, 2, np.ones(3), np.array([False]), 3.0)
-    >>> box_radii(samples, np.arange(3), 2)
-    array([1.  , 0.25, 1.  ])
     """
-    values, found = samples.values, np.ones(len(anchors))
-    for c in np.unique(samples.classes[anchors]):
-        own, others = (
-            np.flatnonzero(samples.classes[anchors] == c),
-            np.flatnonzero(samples.classes != c),
-        )
+    values, classes, found = samples.values, samples.classes, np.ones(len(anchors))
+    all_sides = np.full((1, values.shape[1]), ConditionType.SIMILAR, dtype=np.int8)
+    for c in np.unique(classes[anchors]):
+        own, others = np.flatnonzero(classes[anchors] == c), np.flatnonzero(classes != c)
         columns = np.ascontiguousarray(values[others].T)
         step = max(1, BLOCK // max(1, len(others)))
         for start in range(0, len(own) if len(others) else 0, step):
             places = own[start : start + step]
-            distance, apart = np.zeros((2, len(places), len(others)))
-            for a, x in enumerate(columns):
-                np.subtract.outer(values[anchors[places], a], x, out=apart)
-                np.abs(apart, out=apart)
-                if samples.rigid[a]:
-                    apart[apart > 0.0] = 1.0
-                np.fmax(distance, apart, out=distance)  # a missing value has distance 0
+            distance = distances(values[anchors[places]], all_sides, columns, samples.rigid)
             if counts is None:
                 last = min(k, len(others)) - 1
                 distance.partition(last, axis=1)

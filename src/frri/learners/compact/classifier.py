@@ -235,9 +235,10 @@ class CompactFRRIClassifier(RuleClassifier):
 
 def _evaluation_samples(classes: Positions, n_classes: int) -> Positions:
     """Return all samples, or evenly spaced ones of each class for evaluation."""
-    fraction = min(1.0, MAX_EVALUATION_SAMPLES / len(classes))
+    if len(classes) <= MAX_EVALUATION_SAMPLES:
+        return np.arange(len(classes))
     least = MIN_CLASS_FRACTION * MAX_EVALUATION_SAMPLES / n_classes
-    counts = fraction * np.bincount(classes, minlength=n_classes)
+    counts = MAX_EVALUATION_SAMPLES / len(classes) * np.bincount(classes, minlength=n_classes)
     return _evenly_spaced(classes, np.ceil(np.maximum(counts, least)))
 
 

@@ -32,15 +32,9 @@ NONE = -1e9
 
 
 class RuleSelection:
-    """Rules selected from candidates.
+    """Rules selected from candidates, to which shortened rules are appended.
 
-    Parameters
-    ----------
-    samples : BoxSamples
-    candidates : CandidateBoxes
-        Shortened rules are appended to them.
-    price : float
-        Cost of a feature used by a rule, as a fraction of the sum of weights.
+    A feature used by a rule costs `price` times the sum of weights.
     """
 
     def __init__(self, samples: BoxSamples, candidates: CandidateBoxes, price: float) -> None:

@@ -52,25 +52,17 @@ class Boxes:
 
     Each rule has as many slots for sides as the longest rule; `there` is False for unused slots.
     Values and cores of "at least" sides are negated, so that every side is an "at most" side.
-
-    Attributes
-    ----------
-    classes : ndarray of int, shape (n_rules,)
-    weights : ndarray of float, shape (n_rules,)
-    there : ndarray of bool, shape (n_slots, n_rules)
-    attributes, signs, cores, widths : ndarray, shape (n_slots, n_rules)
-        Column of each side, its sign (1 or -1), the end of its core, and the width of its slope.
-    rigid : list of (int, int, float)
-        Rules, columns and codes of conditions on categories, which are not fine-tuned.
     """
 
     classes: Positions
     weights: Floats
+    # By slot and rule: column of a side, its sign, the end of its core, and the width of its slope.
     there: Flags
     attributes: Positions
     signs: Floats
     cores: Floats
     widths: Floats
+    # Rules, columns and codes of conditions on categories, which are not fine-tuned.
     rigid: list[tuple[int, int, float]]
 
     @classmethod
