@@ -1,7 +1,7 @@
 """Check numbers and values of columns; errors name the column, the value and the remedy."""
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 
 from frri._util import Flags, Floats, join_names, short_repr
 from frri.table.attribute import Attribute
-from frri.table.columns import column_names, is_missing, is_number_type, plain_table, to_numbers
+from frri.table.columns import (
+    column_names,
+    find_columns,
+    is_missing,
+    is_number_type,
+    plain_table,
+    to_numbers,
+)
 
 # Beyond this the width of a range overflows; no measured quantity comes near it.
 LARGEST = 1e300
@@ -35,9 +42,19 @@ def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
     """
     table = plain_table(table)
     names = column_names(table)
+    if names is not None:
+        columns = {repr(name): column for name, column in find_columns(table, names).items()}
+    else:
+        try:
+            array = np.asarray(table)
+        except ValueError:  # ragged: the caller's check explains
+            return
+        kind = array.dtype.kind
+        if array.ndim != 2 or kind in "iub" or (kind == "f" and all_moderate(array)):
+            return
+        columns = {str(j): column for j, column in enumerate(array.T)}
     missing = {}
-    for j, column in enumerate(_columns(table)):
-        name = str(j) if names is None else repr(names[j])
+    for name, column in columns.items():
         try:
             values = to_numbers(column, f"Column {name}")
         except TypeError:
@@ -46,19 +63,6 @@ def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
         missing[name] = np.isnan(values)
     if not allow_missing:
         _refuse_missing(missing)
-
-
-def _columns(table: Any) -> Iterable[Any]:
-    """Return the columns of a table that need a check; none if all is well or it is no table."""
-    if column_names(table) is not None:
-        return (table[name] for name in table.columns)
-    try:
-        array = np.asarray(table)
-    except ValueError:  # ragged: the caller's check explains
-        return ()
-    if array.ndim != 2 or array.dtype.kind in "iub":
-        return ()
-    return () if array.dtype.kind == "f" and all_moderate(array) else array.T
 
 
 def check_complete(matrix: Floats, attributes: Sequence[Attribute]) -> None:

@@ -264,7 +264,7 @@ def to_number(value: Any, label: str, row: int) -> float:
     except ValueError:
         raise ValueError(
             f"{label} holds {str(value)!r} in row {row + 1}, which is not a number; "
-            "encode or drop this column."
+            "correct it, or drop the row or the column."
         ) from None
 
 

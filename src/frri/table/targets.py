@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Floats
-from frri.table.columns import is_missing
+from frri.table.columns import is_missing, to_numbers
 
 # More distinct integers than this are ages, counts or prices rather than classes.
 MOST_NUMBERED_CLASSES = 20
@@ -45,18 +45,10 @@ def check_labels(y: Any) -> None:
 
 def check_quantities(y: NDArray[Any], target: str) -> Floats:
     """Return the target as finite numbers, or raise a ValueError for the first other value."""
-    if y.dtype.kind in "biuf":
-        numbers = y.astype(np.float64)
-    else:
-        numbers = np.empty(len(y))
-        for row, value in enumerate(y.tolist()):
-            try:
-                numbers[row] = float(value)
-            except (TypeError, ValueError, OverflowError):
-                raise ValueError(
-                    f"The target {target!r} holds {value!r} in row {row + 1}, which is not a "
-                    "number; correct the row or drop it."
-                ) from None
+    try:
+        numbers = np.array(to_numbers(y, f"The target {target!r}"))
+    except TypeError:
+        raise ValueError(f"The target {target!r} does not hold numbers.") from None
     huge = np.flatnonzero(~(np.abs(numbers) <= LARGEST_TARGET))
     if len(huge):
         raise ValueError(
