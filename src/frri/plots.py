@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frri._util import Floats, import_optional
+from frri.explain.bounds import value_range
 from frri.pareto import Frontier
 from frri.rules import NumericCondition, Rule, RuleSet
 from frri.rules.rule import as_labels
@@ -138,7 +139,7 @@ def plot_map(
     1
     """
     columns = [_find_ordered(ruleset, name) for name in (x, y)]
-    spans = [_value_range(ruleset, ruleset.attributes[j]) for j in columns]
+    spans = [_axis_range(ruleset, j) for j in columns]
     title = f"Rules for {ruleset.target}: full match filled, reach dashed"
     figure = _make_figure(6.4, 5.6, title)
     axes = _add_axes(figure)
@@ -325,7 +326,7 @@ def _draw_feature(axes: "Axes", ruleset: RuleSet, rule: Rule, j: int, groups: li
     if attribute.kind == "nominal":
         _draw_categories(axes, attribute, conditions, data, colors)
         return
-    low, high = _value_range(ruleset, attribute)
+    low, high = _axis_range(ruleset, j)
     if any(len(column) for column in data):
         bins: Any = np.linspace(low, high, 21)
         if attribute.kind == "ordinal":
@@ -383,22 +384,12 @@ def _find_ordered(ruleset: RuleSet, name: str) -> int:
     return names.index(name)
 
 
-def _value_range(ruleset: RuleSet, attribute: Attribute) -> tuple[float, float]:
-    """Return the training range; without one, a little more than the range of the conditions."""
-    low, high = attribute.low, attribute.high
-    if attribute.kind == "ordinal":
+def _axis_range(ruleset: RuleSet, j: int) -> tuple[float, float]:
+    """Return the range of values to draw, with half a step around categories."""
+    low, high = value_range(ruleset, j)
+    if ruleset.attributes[j].kind == "ordinal" or high <= low:
         return low - 0.5, high + 0.5
-    ends = [
-        end
-        for rule in ruleset
-        for c in rule.conditions
-        if isinstance(c, NumericCondition) and c.attribute == attribute.name
-        for end in c.trapezoid
-        if abs(end) < inf
-    ]
-    low = low if low > -inf else min(ends, default=0.0) - 1.0
-    high = high if high < inf else max(ends, default=0.0) + 1.0
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
+    return low, high
 
 
 def _interval(rule: Rule, name: str, span: tuple[float, float], part: str) -> tuple[float, float]:

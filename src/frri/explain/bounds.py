@@ -193,21 +193,25 @@ class Space:
         attribute, start = ruleset.attributes[j], float(self.start[j])
         if j in self.codes:
             return Axis(0.0, len(self.codes[j]) - 1.0, 0.0, 1.0, flat=True, whole=True)
-        low, high, price, flat = attribute.low, attribute.high, 1.0 / attribute.width, isnan(start)
+        price, flat = 1.0 / attribute.width, isnan(start)
         if attribute.kind == "ordinal":
             # An unknown category has no place in the order.
-            return Axis(0.0, high, start, price, flat or start < 0.0, whole=True)
-        if not isfinite(low) or not isfinite(high):
-            # Without a known range: a little beyond the outermost bounds of the conditions.
-            m = ruleset.arrays
-            bounds = np.array([m.support_low, m.core_low, m.core_high, m.support_high])
-            bounds = bounds[:, m.columns == j]
-            bounds = bounds[np.isfinite(bounds)]
-            low = low if isfinite(low) else min(bounds.tolist(), default=0.0) - 1.0
-            high = high if isfinite(high) else max(bounds.tolist(), default=0.0) + 1.0
+            return Axis(0.0, attribute.high, start, price, flat or start < 0.0, whole=True)
+        low, high = value_range(ruleset, j)
         if not flat:
             low, high = min(low, start), max(high, start)
         return Axis(low, max(low, high), start, price, flat)
+
+
+def value_range(ruleset: RuleSet, j: int) -> tuple[float, float]:
+    """Return the training range of a feature; without one, a little beyond its conditions."""
+    arrays, attribute = ruleset.arrays, ruleset.attributes[j]
+    ends = [arrays.support_low, arrays.core_low, arrays.core_high, arrays.support_high]
+    bounds = np.array(ends)[:, arrays.columns == j]
+    known = bounds[np.isfinite(bounds)].tolist()
+    low = attribute.low if isfinite(attribute.low) else min(known, default=0.0) - 1.0
+    high = attribute.high if isfinite(attribute.high) else max(known, default=0.0) + 1.0
+    return low, high
 
 
 def is_changed(row: Floats, other: Floats) -> Flags:
