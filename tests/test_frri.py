@@ -67,7 +67,7 @@ def test_worked_example_shortened_rules(fitted):
 
 def test_worked_example_covering_table(fitted):
     """Each candidate as a ruleset of its own covers what the paper's table says."""
-    from frri.learners.box_rules import box_conditions
+    from frri.learners.training_table import box_conditions
     from frri.rules import Rule
 
     table = FRRIClassifier()._training_table(
@@ -100,7 +100,7 @@ def test_worked_example_prediction():
     low, high = np.array(example.X).min(axis=0), np.array(example.X).max(axis=0)
     frame = pd.DataFrame(example.X, columns=example.NAMES)
     clf = FRRIClassifier().fit(frame, example.Y)
-    from frri.learners.box_rules import box_conditions
+    from frri.learners.training_table import box_conditions
     from frri.rules import Rule
 
     table = clf._training_table(frame, example.Y)

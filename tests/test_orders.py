@@ -13,9 +13,8 @@ import naive
 import naive_orders
 import naive_rough
 from frri import ConditionType, FRRIClassifier
-from frri.learners.box_rules import scaled_values
 from frri.learners.frri.pipeline import NAMED_ORDERS, class_orders, mutual_information
-from frri.learners.training_table import TrainingTable
+from frri.learners.training_table import TrainingTable, scaled_values
 from frri.table.encode import describe_columns
 from thorough import often
 

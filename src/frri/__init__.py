@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from frri.learners.additive.classifier import AdditiveRulesClassifier
     from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
     from frri.learners.additive.regressor import AdditiveRulesRegressor
-    from frri.learners.box_rules import tree_rules
     from frri.learners.compact import CompactFRRIClassifier
     from frri.learners.frri import (
         FRRIBaggingClassifier,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from frri.learners.quickrules import QuickReduct, QuickRulesClassifier
     from frri.learners.ripper.furia import FURIAClassifier
     from frri.learners.ripper.ripper import RIPPERClassifier
-    from frri.pareto import frontier
+    from frri.pareto import frontier, tree_rules
     from frri.readers import read_table
     from frri.report import write_report
     from frri.rules import (
@@ -69,7 +68,7 @@ _HOMES = {
     "frontier": "pareto",
     "minimum_cover": "cover",
     "read_table": "readers",
-    "tree_rules": "learners.box_rules",
+    "tree_rules": "pareto",
     "write_report": "report",
 }
 

@@ -1,4 +1,4 @@
-"""Training tables: checked values, labels and weights of samples."""
+"""Training tables: checked values, labels and weights of samples, and boxes around samples."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from frri._util import Floats, Ints, Positions, short_repr
-from frri.rules import Label
+from frri._util import Flags, Floats, Ints, Positions, Types, short_repr
+from frri.fuzzy import Scaling
+from frri.induction import ConditionType
+from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rule
 from frri.rules.rule import as_labels, label_array
 from frri.table import Attribute, EncodedTable, column_names
 from frri.table.columns import is_missing, plain_table, to_number
@@ -84,6 +86,71 @@ class NumberTable(CheckedTable):
 
 
 Table = TypeVar("Table", TrainingTable, NumberTable)
+
+
+def box_rule(
+    table: CheckedTable,
+    u: int,
+    types: Types,
+    radius: float,
+    consequent: Label | float,
+    **known: Any,
+) -> Rule:
+    """Return the rule of a box around a sample; its degree falls with the distance."""
+    return Rule(
+        conditions=box_conditions(table, int(u), types, radius),
+        consequent=consequent,
+        weight=float(radius),
+        source=int(u),
+        **known,
+    )
+
+
+def box_conditions(
+    table: CheckedTable, u: int, types: Types, radius: float
+) -> tuple[Condition, ...]:
+    """Return the conditions of a box around a sample.
+
+    Numeric features are trapezoids, 1 at the sample and 0 where the rule stops covering; nominal
+    features are the category of the sample.
+    """
+    conditions: list[Condition] = []
+    # Plain numbers, which are compared with an enumeration much faster than those of numpy.
+    for attribute, value, kind in zip(
+        table.attributes, table.values[u].tolist(), types.tolist(), strict=True
+    ):
+        if kind == ConditionType.UNUSED:
+            continue
+        if attribute.kind == "nominal":
+            category = (attribute.categories or ())[int(value)]
+            conditions.append(NominalCondition(attribute.name, frozenset({category})))
+            continue
+        x, reach = value, float(radius) * (attribute.high - attribute.low)
+        if kind == ConditionType.SIMILAR:
+            conditions.append(NumericCondition(attribute.name, x - reach, x, x, x + reach))
+        elif kind == ConditionType.AT_MOST:
+            conditions.append(NumericCondition(attribute.name, core_high=x, support_high=x + reach))
+        elif kind == ConditionType.AT_LEAST:
+            conditions.append(NumericCondition(attribute.name, support_low=x - reach, core_low=x))
+    return tuple(conditions)
+
+
+def lengths_of(types: Types) -> Ints:
+    """Return the number of conditions of each box."""
+    return np.asarray((types != ConditionType.UNUSED).sum(axis=1))
+
+
+def scaled_values(table: CheckedTable) -> tuple[Floats, Flags | None]:
+    """Return the values, numeric features scaled to [0, 1], and which features are nominal."""
+    nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
+    low = np.array([attribute.low for attribute in table.attributes])
+    high = np.array([attribute.high for attribute in table.attributes])
+    if not nominal.any():
+        return Scaling(low, high).transform(table.values), None
+    low[nominal] = high[nominal] = 0.0
+    values = Scaling(low, high).transform(table.values)
+    values[:, nominal] = table.values[:, nominal]
+    return values, nominal
 
 
 def named_labels(y: Any, name: str = "class") -> tuple[str, Any]:

@@ -9,8 +9,9 @@ predictions.
 """
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import inf, nextafter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from frri.rules.rule import Label, Rule
 from frri.rules.rule_statistics import class_positions
 from frri.rules.ruleset import RuleSet
 from frri.rules.semantics import CLASS_RULES, Semantics
+from frri.table import column_names, describe_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -279,3 +281,77 @@ def _is_crisp(ruleset: RuleSet) -> bool:
         if isinstance(c, NumericCondition)
         for core, support in ((c.core_low, c.support_low), (c.core_high, c.support_high))
     )
+
+
+def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
+    """Return a rule for every leaf of a scikit-learn tree or forest, each once.
+
+    A rule predicts the majority class of its leaf. The rules are candidates for `frontier`,
+    where the best one decides; only those of a single tree decide as it does. A tree rounds values
+    to single precision before it compares them and a rule does not, so a value that is nearly a
+    threshold may be on the other side of it.
+
+    Parameters
+    ----------
+    model : fitted DecisionTreeClassifier, RandomForestClassifier or ExtraTreesClassifier
+    X, y : table of numbers and labels
+        Those that it was fitted to, for names, ranges and statistics.
+
+    Returns
+    -------
+    RuleSet
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> tree = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[["petal width (cm)"]], y)
+    >>> print(tree_rules(tree, X[["petal width (cm)"]], y))
+    IF petal width (cm) <= 0.8 THEN target = 0   [confidence 1.00, covers 50 of 150, precision 1.00]
+    IF petal width (cm) > 0.8 THEN target = 1   [confidence 1.00, covers 100 of 150, precision 0.50]
+    """
+    trees = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
+    if not len(trees) or not all(hasattr(tree, "tree_") for tree in trees):
+        raise ValueError(
+            f"{type(model).__name__} has no leaves; give a fitted tree or forest of scikit-learn."
+        )
+    matrix = np.asarray(X, dtype=np.float64)
+    names = column_names(X) or [f"x{j}" for j in range(matrix.shape[1])]
+    classes = np.asarray(model.classes_).tolist()
+    rules = {
+        Rule(conditions, classes[own]): None
+        for tree in trees
+        for conditions, own in _leaves(tree.tree_, names)
+    }
+    found = RuleSet(
+        tuple(rules),
+        describe_columns(matrix, names),
+        tuple(classes),
+        str(getattr(y, "name", None) or "class"),
+        fallback="priors",
+        class_counts=tuple(float((np.asarray(y) == label).sum()) for label in classes),
+    )
+    return found.with_statistics(X, y)
+
+
+def _leaves(tree: Any, names: list[str]) -> Iterator[tuple[tuple[NumericCondition, ...], int]]:
+    """Yield the conditions on the way to each leaf, one for a feature, and its majority class."""
+    waiting: list[tuple[int, dict[int, tuple[float, float]]]] = [(0, {})]
+    while waiting:
+        node, bounds = waiting.pop()
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        if left < 0:
+            conditions = tuple(_between(names[j], *bounds[j]) for j in sorted(bounds))
+            yield conditions, int(tree.value[node].argmax())
+            continue
+        j, cut = int(tree.feature[node]), float(tree.threshold[node])
+        low, high = bounds.get(j, (-inf, inf))
+        waiting.append((right, bounds | {j: (max(low, cut), high)}))
+        waiting.append((left, bounds | {j: (low, min(high, cut))}))
+
+
+def _between(name: str, low: float, high: float) -> NumericCondition:
+    """Return the condition "above one number and at most another"."""
+    core = low if low == -inf else nextafter(low, inf)
+    return NumericCondition(name, low, core, high, high)

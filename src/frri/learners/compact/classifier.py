@@ -10,7 +10,6 @@ from sklearn.utils import Bunch
 
 from frri.induction import TOLERANCE
 from frri.learners.base import RuleClassifier
-from frri.learners.box_rules import scaled_values
 from frri.learners.compact.candidates import BoxSamples, box_radii, build_candidates, grow_boxes
 from frri.learners.compact.select import (
     RuleSelection,
@@ -20,7 +19,7 @@ from frri.learners.compact.select import (
 )
 from frri.learners.compact.tune_bounds import Boxes
 from frri.learners.size_cv import choose_size
-from frri.learners.training_table import check_class_weight, class_factors
+from frri.learners.training_table import check_class_weight, class_factors, scaled_values
 from frri.learners.validation import check_amount, check_count, check_part, check_share
 from frri.rules import Label, Rule, RuleSet
 

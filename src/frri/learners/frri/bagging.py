@@ -17,7 +17,6 @@ from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, induce
 from frri.induction.numpy_backend import distances
 from frri.learners.base import RuleClassifier
-from frri.learners.box_rules import box_rule, scaled_values
 from frri.learners.calibration import MIN_SAMPLES, equal_rows, least_loss, mixed
 from frri.learners.frri.pipeline import (
     NAMED_ORDERS,
@@ -28,6 +27,7 @@ from frri.learners.frri.pipeline import (
     induce_rules,
     initial_types,
 )
+from frri.learners.training_table import box_rule, scaled_values
 from frri.learners.validation import check_choice, check_count, check_part, random_seeds
 from frri.rules.measures import balanced_accuracy
 from frri.rules.rule import label_array

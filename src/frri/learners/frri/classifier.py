@@ -16,7 +16,6 @@ from frri._util import Floats, Ints, Positions
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleClassifier
-from frri.learners.box_rules import box_rule, scaled_values
 from frri.learners.frri.pipeline import (
     Candidates,
     FRRILearner,
@@ -26,7 +25,7 @@ from frri.learners.frri.pipeline import (
     initial_types,
 )
 from frri.learners.frri.selection import LEAST_BYTES, QUICK_BYTES, memory_bytes, plan_cover_bytes
-from frri.learners.training_table import TrainingTable
+from frri.learners.training_table import TrainingTable, box_rule, scaled_values
 from frri.learners.validation import check_choice, check_count, check_share
 from frri.rules import Label, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts

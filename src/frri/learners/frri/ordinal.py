@@ -13,9 +13,8 @@ from frri._util import Flags, Ints, Types
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType
 from frri.learners.base import OrderedRuleClassifier
-from frri.learners.box_rules import scaled_values
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders
-from frri.learners.training_table import TrainingTable
+from frri.learners.training_table import TrainingTable, scaled_values
 from frri.learners.validation import directions, monotone_claim
 
 

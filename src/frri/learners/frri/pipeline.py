@@ -23,9 +23,9 @@ from frri.cover import Cover, CoverMatrix
 from frri.cover.memory_bounded import join_covers
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
-from frri.learners.box_rules import box_rule, lengths_of
 from frri.learners.frri.selection import Limits, SearchLimits, describe_unproved
 from frri.learners.quickrules import PositiveRegion, greedy_reduct
+from frri.learners.training_table import box_rule, lengths_of
 from frri.learners.validation import LARGEST_AMOUNT, check_choice, check_count, random_numbers
 from frri.table import EncodedTable
 from frri.table.checks import check_resolution

@@ -12,7 +12,6 @@ from frri._util import Floats, Ints, short_repr
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
-from frri.learners.box_rules import scaled_values
 from frri.learners.frri.pipeline import (
     Candidates,
     FRRILearner,
@@ -20,7 +19,7 @@ from frri.learners.frri.pipeline import (
     initial_types,
 )
 from frri.learners.frri.selection import check_pairs
-from frri.learners.training_table import NumberTable
+from frri.learners.training_table import NumberTable, scaled_values
 from frri.learners.validation import check_choice, check_count
 from frri.rules import RuleSet
 from frri.rules.contributions import compute_mean_fractions
