@@ -139,10 +139,10 @@ USE = """
     from sklearn.model_selection import cross_val_score
     from joblib import parallel_config
     from frri import FRRIClassifier, RIPPERClassifier, RuleSet
-    from frri.learners.ripper import class_rules
+    from frri.learners.ripper import ripper
     from frri.rules import _predict_kernels
 
-    class_rules.COMPILED_FROM = class_rules.LOADED_FROM = 0
+    ripper.COMPILED_FROM = ripper.LOADED_FROM = 0
     _predict_kernels.COLD = _predict_kernels.WARM = 0
     rng = np.random.default_rng(0)
     X = rng.random((300, 4))

@@ -17,11 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_baselines as naive
 from frri._compile import compiled
 from frri.learners.ripper import _kernels as fuzzification
-from frri.learners.ripper import class_rules as growing
 from frri.learners.ripper import furia as fuzzifying
+from frri.learners.ripper import ripper as growing
 from frri.learners.ripper._kernels import SortedColumns
-from frri.learners.ripper.class_rules import split, without_redundant
 from frri.learners.ripper.furia import FURIAClassifier
+from frri.learners.ripper.ripper import split, without_redundant
 from frri.rules import NominalCondition, RuleSet
 from test_ripper import as_tests, compare_with_reference
 

@@ -25,16 +25,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_baselines as naive
 from frri._compile import compiled
 from frri.learners.ripper import _kernels as kernels
-from frri.learners.ripper import class_rules as growing
+from frri.learners.ripper import ripper as growing
 from frri.learners.ripper._kernels import SortedColumns
-from frri.learners.ripper.class_rules import (
+from frri.learners.ripper.description_length import length_of_errors
+from frri.learners.ripper.furia import FURIAClassifier
+from frri.learners.ripper.ripper import (
     ClassProblem,
+    RIPPERClassifier,
     first_later,
     split,
 )
-from frri.learners.ripper.description_length import length_of_errors
-from frri.learners.ripper.furia import FURIAClassifier
-from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.rules import NominalCondition, RuleSet
 
 SEEDS = range(60)
@@ -407,8 +407,8 @@ def test_kernels_stay_within_their_arrays(tmp_path):
     code = (
         "import numpy as np\n"
         "from frri import FURIAClassifier, RIPPERClassifier\n"
-        "from frri.learners.ripper import class_rules\n"
-        "class_rules.COMPILED_FROM = class_rules.LOADED_FROM = 0\n"
+        "from frri.learners.ripper import ripper\n"
+        "ripper.COMPILED_FROM = ripper.LOADED_FROM = 0\n"
         "X = np.random.RandomState(0).rand(200, 4).round(2)\n"
         "y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.7)\n"
         "for estimator in (RIPPERClassifier, FURIAClassifier):\n"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from frri.learners.ripper._kernels import AT_MOST, SortedColumns, satisfies
-from frri.learners.ripper.class_rules import (
+from frri.learners.ripper.ripper import (
     ClassProblem,
     CrispTest,
     GrownRuleClassifier,

@@ -1,28 +1,81 @@
-"""RIPPER: an ordered list of crisp rules with a default (Cohen 1995)."""
+"""RIPPER: an ordered list of crisp rules with a default (Cohen 1995).
+
+`ClassProblem` finds rules for one class against the rest: it builds a list, then improves it. FURIA
+uses it as well. The two differ in how a rule is grown while the list is built and in what happens
+to a rule that pruning cannot help: the switches of `GrownRuleClassifier`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from frri.learners.ripper._kernels import SortedColumns
-from frri.learners.ripper.class_rules import (
-    NO_TESTS,
-    ClassProblem,
-    CrispRule,
-    GrownRuleClassifier,
-    without_redundant,
+from frri._compile import compiled, pays
+from frri.learners.ripper import _kernels as kernels
+from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, SortedColumns
+from frri.learners.ripper.description_length import (
+    TOLERANCE,
+    DescriptionLength,
+    length_of_errors,
+    length_of_rule,
+    mostly_wrong,
 )
-from frri.learners.validation import check_boolean, random_numbers
-from frri.rules import Rule, RuleSet
+from frri.learners.rule_limits import LimitedRuleClassifier
+from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
+from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from frri._util import Flags, Floats
+    from numpy.typing import NDArray
+
+    from frri._util import Flags, Floats, Positions
     from frri.learners.training_table import TrainingTable
+    from frri.rules import Condition
+    from frri.table import Attribute
+
+    # One row (feature, comparison, value) for each test; see `_kernels`.
+    Tests = Floats
+    # Some of the samples in the order of each feature; see `_kernels`.
+    Codes = NDArray[np.uint32]
+
+# From this many values on a fit takes longer interpreted than it takes to compile the kernels, or,
+# where an earlier process has left them compiled, to load them.
+COMPILED_FROM = 300_000
+LOADED_FROM = 30_000
+
+# Rules change in the first few passes only; more than this is a mistake.
+MOST_OPTIMIZATIONS = 10_000
+
+# Number of bits by which a list may exceed its shortest length while rules are added.
+SLACK = 64.0
+
+NO_TESTS = np.empty((0, 3))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GrownRuleClassifier(LimitedRuleClassifier):
+    """Base of RIPPER and FURIA."""
+
+    folds: int = 3
+    min_weight: float = 2
+    optimizations: int = 2
+    class_weight: Any = None
+    random_state: int | np.random.RandomState | None = None
+
+    # Whether a rule added to the list is pruned on samples set apart, or grown on all.
+    prune = False
+    # Whether a rule of which no prefix is worth more than no rule at all stays whole.
+    keeps_hopeless = False
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("folds", self.folds, least=2)
+        check_count("optimizations", self.optimizations, most=MOST_OPTIMIZATIONS)
+        check_amount("min_weight", self.min_weight)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -154,3 +207,308 @@ def _distributions(covers: list[Flags], table: TrainingTable) -> Floats:
         rows = decided if decided.any() else np.ones_like(decided)
         counts[r] = np.bincount(table.classes[rows], table.all_weights[rows], len(table.labels))
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+class CrispRule(NamedTuple):
+    """The tests of a rule, the samples that satisfy them all, and the bits to send them."""
+
+    tests: Tests
+    covers: Flags
+    bits: float
+
+
+class Remaining(NamedTuple):
+    """The samples that the rules so far leave over, coded together with at most as many others."""
+
+    rows: Flags
+    coded: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class ClassProblem:
+    """The samples of one class among others.
+
+    Attributes
+    ----------
+    learner : GrownRuleClassifier
+        The estimator, for its parameters.
+    columns : SortedColumns
+    own : int
+        The class.
+    rows : ndarray of bool, shape (n_samples,)
+        The samples that take part.
+    false_share : float
+        Expected fraction of covered negatives among all errors.
+    random : RandomState
+    """
+
+    learner: GrownRuleClassifier
+    columns: SortedColumns
+    own: int
+    rows: Flags
+    false_share: float
+    random: np.random.RandomState
+
+    def rules(self, optimizations: int) -> list[CrispRule]:
+        """Return the rules of the class, in order, after passes to improve them."""
+        rules = self._pass_over([])
+        for _ in range(optimizations):
+            rules = self._delete_needless(self._pass_over(rules))
+        return rules
+
+    @cached_property
+    def positive(self) -> Flags:
+        """Return which samples are of the class."""
+        return np.asarray((self.columns.classes == self.own) & self.rows)
+
+    @cached_property
+    def length(self) -> DescriptionLength:
+        """Return the quantities that description lengths depend on."""
+        total, positives = self._weights(np.flatnonzero(self.rows))
+        return DescriptionLength(float(total), float(positives), float(self.false_share))
+
+    @cached_property
+    def everything(self) -> Remaining:
+        """Return all samples that take part."""
+        order = self.columns.order
+        coded = self._kernels.restrict(2 * order + self.positive[order], self.rows)
+        return Remaining(self.rows, coded)
+
+    @cached_property
+    def _kernels(self) -> Any:
+        return kernels_for(self.columns)
+
+    def _pass_over(self, rules: list[CrispRule]) -> list[CrispRule]:
+        """Improve each rule of a list, then add rules until the list becomes too long.
+
+        When the positives run out before the rules do, the first rule not reached is lost; the
+        others stay for the deletion to judge.
+        """
+        rules, later = list(rules), first_later([rule.covers for rule in rules])
+        left, covered, positives, position = self.everything, 0.0, 0.0, 0
+        running = shortest = length_of_errors(self.length, covered, positives)
+        while positives < self.length.positives:
+            added = position == len(rules)
+            if added:
+                rules.append(self._additional(left))
+            else:
+                rules[position] = self._improve(rules, position, later[position], left)
+            rule = rules[position]
+            t, p = self._weights(np.flatnonzero(rule.covers & left.rows))
+            if added:
+                after = length_of_errors(self.length, covered + t, positives + p)
+                running += after + rule.bits - length_of_errors(self.length, covered, positives)
+                shortest = min(shortest, running)
+                too_long = running > shortest + SLACK + TOLERANCE
+                if too_long or p <= 0 or mostly_wrong(t, p):
+                    break
+            covered, positives = covered + t, positives + p
+            left = self._without(left, rule.covers)
+            position += 1
+        del rules[position : position + 1]
+        return rules
+
+    def _additional(self, left: Remaining) -> CrispRule:
+        """Return a new rule for the samples that are left."""
+        if not self.learner.prune:
+            return self._rule(self._grow(left, left.rows))
+        grow, prune = self._split(left)
+        return self._rule(self._prune(self._grow(left, grow), prune, "precision"))
+
+    def _improve(
+        self,
+        rules: list[CrispRule],
+        position: int,
+        later: NDArray[np.unsignedinteger],
+        left: Remaining,
+    ) -> CrispRule:
+        """Return the best of the rule as it is, grown further, and grown from nothing."""
+        old = rules[position]
+        if not np.any(old.covers & left.rows):
+            return old
+        grow, prune = self._split(left)
+        prune &= later == len(rules)
+        replacement = self._rule(self._prune(self._grow(left, grow), prune, "accuracy"))
+        further = self._grow(left, grow & old.covers, old.tests)
+        tests = self._prune(further, prune, "accuracy")
+
+        # The length without any of the three is common to them and need not be subtracted.
+        known = position, later, left.rows, self._counted(rules, later, left.rows)
+        as_it_is, renewed = (self._length_with(rule, *known) for rule in (old, replacement))
+        revision, revised = old, as_it_is
+        if len(tests) != len(old.tests):
+            revision = self._rule(tests)
+            revised = self._length_with(revision, *known)
+        if as_it_is < revised + TOLERANCE and as_it_is < renewed + TOLERANCE:
+            return old
+        return revision if revised < renewed + TOLERANCE else replacement
+
+    def _length_with(
+        self,
+        rule: CrispRule,
+        position: int,
+        later: NDArray[np.unsignedinteger],
+        left: Flags,
+        counted: Floats,
+    ) -> float:
+        """Return the bits for a rule and for the errors of the list in which it takes a place.
+
+        `later` is the first rule after it that covers each sample, `left` what the rules before it
+        leave over, and `counted` what the later rules cover of that: see `_counted`.
+        """
+        rules = counted.copy()
+        rules[:, :2] -= self._tally(later, np.flatnonzero(rule.covers & left), len(rules) - 1)
+        total, positives = self.length.total - rules[-1, 0], self.length.positives - rules[-1, 1]
+        known = self.length, total, positives, rules[position + 1 : -1]
+        return float(self._kernels.delete_needless(*known)[1]) + rule.bits
+
+    def _delete_needless(self, rules: list[CrispRule]) -> list[CrispRule]:
+        """Delete rules, from the last to the first, without which the description is shorter."""
+        first = np.full(len(self.rows), len(rules), dtype=np.min_scalar_type(len(rules)))
+        for k in reversed(range(len(rules))):
+            first[rules[k].covers] = k
+        counted = self._counted(rules, first, self.rows)[:-1]
+        total, positives, _ = counted.sum(axis=0).tolist()
+        known = self.length, total, positives, counted[::-1].copy()
+        kept, _ = self._kernels.delete_needless(*known)
+        return [rule for rule, keep in zip(rules, kept[::-1].tolist(), strict=True) if keep]
+
+    # ------------------------------------------------------------------ single rules
+
+    def _split(self, left: Remaining) -> tuple[Flags, Flags]:
+        return split(self.columns.classes, left.rows, self.learner.folds, self.random)
+
+    def _grow(self, left: Remaining, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
+        """Add tests to a rule, each the one of greatest information gain, until it is pure.
+
+        It is grown on some of the samples left, `rows`, which satisfy the tests so far.
+        """
+        min_units = float(self.learner.min_weight) / self.columns.unit
+        added = self._kernels.grow(left.coded, rows, self.columns, min_units)
+        most = self.learner.max_conditions
+        # Every test is the best after those before it, so that the first ones are those of a
+        # shorter rule.
+        added = added[: None if most is None else max(0, most - len(tests))]
+        return np.concatenate((tests, added))
+
+    def _prune(self, tests: Tests, rows: Flags, worth: Literal["precision", "accuracy"]) -> Tests:
+        """Cut a rule to the shortest prefix of greatest worth on some samples.
+
+        "precision" is the fraction of positives among the samples covered, smoothed: (p + 1) / (t +
+        2); "accuracy" the fraction of all samples classified correctly, covered positives and
+        negatives that are not covered. Without samples the rule stays as it is.
+        """
+        counts = self._kernels.prefix_weights(self.columns, tests, rows, self.positive)
+        (total, positives), *prefixes = counts.tolist()
+        if not total:
+            return tests
+        best, length = (positives + 1) / (total + 2), 0
+        for k, (t, p) in enumerate(prefixes, 1):
+            if worth == "precision":
+                merit = (p + 1) / (t + 2)
+            else:
+                merit = (p + (total - positives) - (t - p)) / total
+            if merit > best:
+                best, length = merit, k
+        return tests if not length and self.learner.keeps_hopeless else tests[:length]
+
+    def _rule(self, tests: Tests) -> CrispRule:
+        covers = self._kernels.covered(self.columns, tests)
+        return CrispRule(tests, covers, length_of_rule(len(tests), self.columns.n_tests))
+
+    # ------------------------------------------------------------------ samples
+
+    def _without(self, left: Remaining, covered: Flags) -> Remaining:
+        """Return the samples that are left when a rule covers some of them."""
+        rows = left.rows & ~covered
+        few = 2 * np.count_nonzero(rows) < left.coded.shape[1]
+        return Remaining(rows, self._kernels.restrict(left.coded, rows) if few else left.coded)
+
+    def _weights(self, rows: Positions) -> tuple[float, float]:
+        """Return the weight of some samples, and of the positives among them."""
+        positive = self.positive.take(rows)
+        if self.columns.units is None:
+            return len(rows), int(np.count_nonzero(positive))
+        weights = self.columns.weights[rows]
+        return float(weights.sum()), float(weights[positive].sum())
+
+    def _tally(self, first: NDArray[np.integer], rows: Positions, n_rules: int) -> Floats:
+        """Sum the weights of samples, and of positives, that each rule is the first to cover.
+
+        `first` is the first rule that covers each sample of the table, `n_rules` if none does; the
+        last row of the result is for the samples that no rule covers.
+        """
+        codes = 2 * first.take(rows).astype(np.intp) + self.positive.take(rows)
+        weights = None if self.columns.units is None else self.columns.weights[rows]
+        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2)
+        counts[:, 0] += counts[:, 1]
+        return np.asarray(counts, dtype=np.float64)
+
+    def _counted(self, rules: list[CrispRule], first: NDArray[np.integer], rows: Flags) -> Floats:
+        """Return, for each rule and for none, the sums of `_tally` and the bits of the rule."""
+        counts = self._tally(first, np.flatnonzero(rows), len(rules))
+        return np.column_stack([counts, [*(rule.bits for rule in rules), 0.0]])
+
+
+class CrispTest(NamedTuple):
+    """A comparison of one feature with a value of the training table."""
+
+    column: int
+    comparison: int
+    value: float
+
+    def condition(self, attribute: Attribute) -> Condition:
+        """Return the test as a crisp condition of the rule model."""
+        name, value = attribute.name, self.value
+        if self.comparison == AT_MOST:
+            return NumericCondition(name, core_high=value, support_high=value)
+        if self.comparison == AT_LEAST:
+            return NumericCondition(name, support_low=value, core_low=value)
+        return NominalCondition(name, frozenset({(attribute.categories or ())[int(value)]}))
+
+
+def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
+    """Keep the last of the tests of one feature in one direction, in the place of the first.
+
+    Tests are added to what earlier ones leave, so the last is the tightest.
+    """
+    kept = {(test[0], test[1]): test for test in tests.tolist()}
+    return tuple(CrispTest(int(j), int(side), value) for j, side, value in kept.values())
+
+
+def kernels_for(columns: SortedColumns) -> Any:
+    """Return compiled kernels for a large table; a small one must not wait for a compiler."""
+    limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
+    # Compiled kernels look logarithms up.
+    large = len(columns.logs) > 0 and pays(kernels, columns.values.size, **limits)
+    return compiled(kernels) if large else kernels
+
+
+def first_later(covers: list[Flags]) -> list[NDArray[np.unsignedinteger]]:
+    """Return, for each rule of a list, the first rule after it that covers each sample.
+
+    The number of rules stands for none.
+    """
+    number = np.min_scalar_type(len(covers)).type
+    result = [np.full_like(covered, len(covers), dtype=number) for covered in covers[-1:]]
+    for k in range(len(covers) - 1, 0, -1):
+        result.append(np.where(covers[k], number(k), result[-1]))
+    return result[::-1]
+
+
+def split(
+    classes: NDArray[np.integer], rows: Flags, folds: int, random: np.random.RandomState
+) -> tuple[Flags, Flags]:
+    """Divide samples at random, class by class, into those to grow and those to prune a rule with.
+
+    The samples of each class are dealt onto `folds` piles in turn; the last part of all piles in a
+    row is for pruning.
+    """
+    shuffled = random.permutation(np.flatnonzero(rows))
+    by_class = shuffled[classes[shuffled].argsort(kind="stable")]
+    dealt = np.concatenate([by_class[pile::folds] for pile in range(folds)])
+    n_grow = len(dealt) * (folds - 1) // folds
+    grow, prune = np.zeros((2, len(classes)), dtype=np.bool_)
+    grow[dealt[:n_grow]] = True
+    prune[dealt[n_grow:]] = True
+    return grow, prune
