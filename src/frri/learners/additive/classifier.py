@@ -39,13 +39,15 @@ VOTES: dict[str, Any] = {"semantics": "softmax-votes", "t_norm": "product", "cli
 MOST = 10_000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveRules(RuleLearner):
     """Base of the estimators that add rules one at a time."""
 
-    max_rules: int | str
-    max_conditions: int
-    min_support: float
-    refine: int
+    max_rules: int | Literal["auto", "1se"] = "auto"
+    max_conditions: int = 4
+    min_support: float = 0.0
+    monotonic_cst: Mapping[str, int] | None = None
+    refine: int = 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -141,12 +143,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
 
     _class_weight_of_objects = False
 
-    max_rules: int | Literal["auto", "1se"] = "auto"
-    max_conditions: int = 4
-    min_support: float = 0.0
     class_weight: Literal["balanced"] | Mapping[Any, float] | None = "balanced"
-    monotonic_cst: Mapping[str, int] | None = None
-    refine: int = 0
     calibrate: bool = True
 
     def _check_parameters(self) -> None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frri._reproducible import exp, log, snap, total
+from frri.learners.additive.classifier import AdditiveRules
 from frri.learners.additive.regressor import AdditiveRulesRegressor
 from frri.learners.base import OrderedRuleClassifier
 from frri.learners.training_table import NumberTable
 from frri.learners.validation import directions, monotone_claim
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from frri._util import Floats, Positions
     from frri.learners.training_table import TrainingTable
     from frri.rules import RuleSet
@@ -34,7 +33,7 @@ LEAST_SPREAD = 0.1
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
+class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
     """Additive rules for ordinal classification: a dozen soft rules add up to a score that is cut.
 
     The rules are those of `AdditiveRulesRegressor`, learned from the numbers of the classes: 0 for
@@ -96,28 +95,16 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
     """
 
     class_order: Any = None
-    monotonic_cst: Mapping[str, int] | None = None
-    max_rules: int | Literal["auto", "1se"] = "auto"
-    max_conditions: int = 4
-    min_support: float = 0.0
-    refine: int = 0
-
-    def _check_parameters(self) -> None:
-        self._of_numbers()._check_parameters()  # noqa: SLF001 - the two are one thing
 
     def _learn(self, table: TrainingTable) -> None:
-        regressor, numbers = self._of_numbers(), table.classes.astype(np.float64)
-        regressor._learn_numbers(  # noqa: SLF001
+        parameters, numbers = self.get_params(), table.classes.astype(np.float64)
+        del parameters["class_order"]
+        regressor = AdditiveRulesRegressor(**parameters)
+        regressor._learn_numbers(  # noqa: SLF001 - the two are one thing
             NumberTable(table.values, numbers, table.attributes, table.target, table.weights)
         )
         self.path_ = regressor.path_
         self.ruleset_ = self._cut(regressor.ruleset_, table)
-
-    def _of_numbers(self) -> AdditiveRulesRegressor:
-        """Return the estimator of scores."""
-        own = self.get_params()
-        del own["class_order"]
-        return AdditiveRulesRegressor(**own)
 
     def _cut(self, summed: RuleSet, table: TrainingTable) -> RuleSet:
         """Turn rules for scores into rules for classes."""
@@ -137,9 +124,6 @@ class AdditiveRulesOrdinalClassifier(OrderedRuleClassifier):
             base=tuple(snap(slope * (summed.base[0] - cuts)).tolist()),
             about=self._about(table) | ({"monotone": claim} if claim else {}),
         )
-
-    def _name(self) -> str:
-        return "Additive rules"
 
 
 def fit_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> Floats:

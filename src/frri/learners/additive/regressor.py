@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from frri._reproducible import snap, total
 from frri.learners.additive.blocks import SampleBlocks, SummingBlock
@@ -15,7 +15,7 @@ from frri.learners.size_cv import choose_size
 from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from frri.learners.training_table import NumberTable
 
@@ -93,11 +93,6 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
     True
     """
 
-    max_rules: int | Literal["auto", "1se"] = "auto"
-    max_conditions: int = 4
-    min_support: float = 0.0
-    monotonic_cst: Mapping[str, int] | None = None
-    refine: int = 0
     calibration_fraction: float = 0.0
 
     def _learn_numbers(self, table: NumberTable) -> None:
