@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -143,18 +142,15 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
         own = [[seeds[bag] for bag in bags] for bags in bags_of]
         drawn = parts.map("draws", _draw, local, amounts, own)
         begins = np.cumsum([0, *(len(places) for _, _, places, _ in drawn)])
-        starts = np.cumsum([0, *lengths])
-        self._rows = np.concatenate(
-            [start + places for start, (_, _, places, _) in zip(starts, drawn, strict=False)]
-        )
+        starts = (np.cumsum(lengths) - lengths).tolist()
+        places = (part[2] for part in drawn)
+        self._rows = np.concatenate([k + some for k, some in zip(starts, places, strict=True)])
         self._bags: list[list[Positions]] = [[] for _ in range(self.n_estimators)]
         for bags, begin, (*_, chosen) in zip(bags_of, begins, drawn, strict=False):
             for bag, some in zip(bags, chosen, strict=True):
                 self._bags[bag].append(begin + some)
-        filled = [
-            part for part, (low, high) in zip(drawn, pairwise(begins), strict=True) if low < high
-        ]
-        rows, labels, *_ = zip(*(filled or drawn[:1]), strict=True)
+        filled = [part for part in drawn if len(part[2])] or drawn[:1]
+        rows, labels, *_ = zip(*filled, strict=True)
         together = concatenate(rows), concatenate(labels)
         self._check_classes(np.asarray(together[1]))
         return together

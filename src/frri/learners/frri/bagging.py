@@ -105,10 +105,8 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     ruleset_ : RuleSet
         Rules in the names and units of the table: pooled by class and coverage, with the semantics
         "best-rule"; otherwise one bag after the other, with the semantics "added-votes".
-    bags_ : ndarray of int, shape (n_rules,)
-        Bag that each rule comes from.
-    selected_ : ndarray of int, shape (n_rules,)
-        Samples whose rules they are.
+    bags_, selected_ : ndarray of int, shape (n_rules,)
+        Bag that each rule comes from, and the sample whose rule it is.
     selection_ : Bunch
         Only pooled: certificate, as in `FRRIClassifier`, for the rules in the pool; `n_pooled`,
         `n_narrowed` and `n_dropped`, the numbers of rules in the pool, narrowed and dropped; and
@@ -124,11 +122,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     See Also
     --------
     frri.FRRIClassifier : The fewest rules of all that the whole table gives.
-
-    References
-    ----------
-    "FRRI: a novel algorithm for fuzzy-rough rule induction", section 6, which leaves bags to the
-    future.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from itertools import pairwise
 from time import perf_counter
 from typing import Any, Self
 
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from frri import induction
 from frri._util import Floats, Ints, Positions
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
+from frri.cover.matrix import elements, packed
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleClassifier
 from frri.learners.frri.pipeline import (
@@ -237,7 +237,9 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         own = found.groups[chosen]
         support = np.zeros((len(own), len(table.labels)), dtype=np.int64)
         support[np.arange(len(own)), own] = covers.sizes()
-        statistics = statistics_from_counts(own, support, _count_alone(covers), found.sizes)
+        times = np.bincount(elements(covers.words, covers.bits), minlength=covers.n_objects)
+        alone = covers.sizes(packed((times == 1)[None])[0])
+        statistics = statistics_from_counts(own, support, alone, found.sizes)
         labels = (table.labels[c] for c in own)
         rules = found.rules(table, chosen, labels, statistics=statistics)
         about = self._about(table) | {"selection": self._certificate()}
@@ -327,16 +329,3 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
             memory_bytes(self.memory_limit)
         check_choice("candidates", self.candidates, ("shortened", "all-minimal"))
         check_count("max_candidates", self.max_candidates, 1)
-
-
-def _count_alone(covers: CoverMatrix) -> Ints:
-    """Return how many samples each candidate covers that no other one does."""
-    once = np.zeros(-(-covers.n_objects // 64), dtype=np.uint64)
-    twice = np.zeros_like(once)
-    rows = [slice(start, end) for start, end in pairwise(covers.indptr)]
-    for row in rows:
-        words, bits = covers.words[row], covers.bits[row]
-        twice[words] |= once[words] & bits
-        once[words] |= bits
-    only = np.bitwise_count(covers.bits & ~twice[covers.words])
-    return np.array([only[row].sum() for row in rows], dtype=np.int64)

@@ -73,8 +73,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     ruleset_ : RuleSet
         Selected rules with the semantics "at-least-class": "at least" the highest class first, then
         "at most" the lowest.
-    selected_ : ndarray of int
-        Samples whose rules were selected, in the order of the rules.
+    selected_
+        As in `FRRIClassifier`.
     uncovered_ : ndarray of int
         Samples that no selected rule covers on their side of some class.
     selection_ : Bunch

@@ -81,18 +81,14 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     ruleset_ : RuleSet
         Selected rules with the semantics "weighted-mean", in the order of the targets of the
         samples that they come from.
-    confidence_ : ndarray of shape (n_samples,)
-        Confidence of the rule of every sample.
-    selected_ : ndarray of int
-        Samples whose rules were selected, in the order of the rules.
+    confidence_, selected_
+        As in `FRRIClassifier`.
     uncovered_ : ndarray of int
         Samples that no selected rule covers: another one has (nearly) the same values and a target
         that does not agree at all, or a limit on the rules leaves them out.
     selection_ : Bunch
-        Certificate: `status` ("optimal" if `claim` is proved), `claim`, `n_rules`, `n_conditions`,
-        `lower_bound`, `gap` and `breadth_status`, whether no others as few cover more (with
-        `max_rules`: `n_covered`, `worth` and `bound`), `stopped_by`, `seconds` per step, and
-        `solver`.
+        Certificate, as in `FRRIClassifier`, with `breadth_status` in the place of
+        `conditions_status`: whether no others as few cover more.
     {n_features_in_}
     {feature_names_in_}
 
