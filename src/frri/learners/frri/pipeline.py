@@ -113,6 +113,8 @@ class FRRILearner(RuleLearner):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Induce rules from a table and its target.
 
+        `FRRIClassifier` fits twice more, on halves of the table: see `calibrate`.
+
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
