@@ -198,10 +198,10 @@ def test_measures_of_classes_are_those_of_scikit_learn(n_classes):
     decided = shares.argmax(axis=1)
     found = measure_classes(classes, decided, shares)
     expected = precision_recall_fscore_support(classes, decided, labels=range(n_classes))
-    figures = [[one.precision, one.recall, one.f1, one.rows] for one in found]
+    figures = [[one["precision"], one["recall"], one["f1"], one["rows"]] for one in found]
     np.testing.assert_allclose(figures, np.column_stack(expected))
     for c, one in enumerate(found):
-        assert one.auc == pytest.approx(roc_auc_score(classes == c, shares[:, c]))
+        assert one["auc"] == pytest.approx(roc_auc_score(classes == c, shares[:, c]))
     truth = shares[:, 1] if n_classes == 2 else shares
     assert brier_score(classes, shares) == pytest.approx(brier_score_loss(classes, truth))
     assert majority(classes)[1] == np.bincount(classes).max() / 200
@@ -210,6 +210,11 @@ def test_measures_of_classes_are_those_of_scikit_learn(n_classes):
 def test_measures_of_classes_that_do_not_occur_are_none():
     shares = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     first, second, third = measure_classes(np.array([0, 0]), np.array([0, 1]), shares)
-    assert (first.precision, first.recall, first.auc) == (1.0, 0.5, None)
-    assert (second.precision, second.recall, second.f1) == (0.0, None, 0.0)
-    assert (third.precision, third.recall, third.f1, third.auc) == (None, None, None, None)
+    assert (first["precision"], first["recall"], first["auc"]) == (1.0, 0.5, None)
+    assert (second["precision"], second["recall"], second["f1"]) == (0.0, None, 0.0)
+    assert (third["precision"], third["recall"], third["f1"], third["auc"]) == (
+        None,
+        None,
+        None,
+        None,
+    )

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -61,7 +62,7 @@ def said_by(ruleset):
 
 def test_the_head_says_how_far_off_it_is(shown_model):
     ruleset, page = shown_model
-    found = measure_regression(Y.to_numpy(), ruleset.predict(X))
+    found = SimpleNamespace(**measure_regression(Y.to_numpy(), ruleset.predict(X)))
     assert page.inner_text("#opening") == (
         f"{len(ruleset)} rules, off by {SHOW(found.mae)} on average on {len(X)} given rows (R2 {found.r2:.2f}); "
         f"always answering the mean {SHOW(found.mean)}: off by {SHOW(found.mean_mae)}. "
@@ -187,7 +188,7 @@ def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model)
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(PHONE)
     page.click("#tab-overview")
-    found = measure_regression(Y.to_numpy(), ruleset.predict(X))
+    found = SimpleNamespace(**measure_regression(Y.to_numpy(), ruleset.predict(X)))
     told = dict(
         zip(
             *(page.locator(f".errors {part}").all_inner_texts() for part in ("dt", "dd")),
@@ -227,7 +228,7 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
         page.wait_for_selector("body:not([aria-busy])")
         edited = download(page, tmp_path)
         answers = edited.predict(X)
-        found = measure_regression(Y.to_numpy(), answers)
+        found = SimpleNamespace(**measure_regression(Y.to_numpy(), answers))
         assert figure(page, "Off by") == SHOW(found.mae)
         assert figure(page, "Root mean squared error") == SHOW(found.rmse)
         assert f"off by {SHOW(found.mae)} on average (was" in page.inner_text("#opening")
@@ -265,7 +266,7 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
     assert page.inner_text(".interval-text") == ""
     page.click("#tab-overview")
     quality = measure_regression(Y.to_numpy(), edited.predict(X))
-    assert page.inner_text(".errors .figure") == SHOW(quality.mae)
+    assert page.inner_text(".errors .figure") == SHOW(quality["mae"])
     page.click("#tab-cases")
     page.select_option("#case-filter", "high")
     high = (edited.predict(X) > Y).sum()

@@ -60,7 +60,7 @@ def run(arguments: Arguments) -> None:
     unseen.count(frame, table.matrix)
     unseen.say_notes()
     if ruleset.task == "regression":
-        facts = asdict(measure_regression(truth, ruleset.predict(table)))
+        facts = measure_regression(truth, ruleset.predict(table))
         lines = _regression_lines(facts)
     else:
         drifted: tuple[RuleDrift, ...] = ()
@@ -97,12 +97,12 @@ def _class_facts(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> 
         "balanced_accuracy": balanced_accuracy(classes, decided),
         "brier_score": brier_score(classes, probabilities),
         "classes": list(ruleset.classes),
-        "class_measures": [{"class": label, **asdict(one)} for label, one in measures],
+        "class_measures": [{"class": label, **one} for label, one in measures],
         "confusion": confusion.tolist(),
     }
     if ruleset.task == "ordinal":
         quality = measure_ordinal(classes, decided, len(ruleset.classes))
-        facts |= asdict(quality) | {"median": ruleset.classes[quality.median]}
+        facts |= quality | {"median": ruleset.classes[quality["median"]]}
     return facts
 
 

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -343,7 +342,7 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
             "decided": encode_codes(find_levels(answers[sample], table.scale["edges"])),
         }
         if truth is not None:
-            result["performance"] = asdict(measure_regression(truth, answers))
+            result["performance"] = measure_regression(truth, answers)
     else:
         counts = None
         if table.classes is not None:

@@ -87,26 +87,14 @@ def brier_score(classes: Positions, probabilities: Floats) -> float:
     return float(squares.mean()) / (2 if probabilities.shape[1] == 2 else 1)
 
 
-@dataclass(frozen=True)
-class ClassQuality:
-    """One class on one table; None where there is nothing to divide by.
-
-    `decided` is the number of samples predicted as it, `auc` the area under the ROC curve of its
-    probability, against all other classes.
-    """
-
-    rows: int
-    decided: int
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    auc: float | None
-
-
 def measure_classes(
     classes: Positions, decided: Positions, probabilities: Floats
-) -> tuple[ClassQuality, ...]:
-    """Measure precision, recall, F1 and AUC of every class."""
+) -> list[dict[str, Any]]:
+    """Measure each class: samples of it and predicted as it, precision, recall, F1, AUC.
+
+    None where there is nothing to divide by. AUC is the area under the ROC curve of the
+    probability of the class, against all other classes.
+    """
     from sklearn.metrics import roc_auc_score  # noqa: PLC0415 - prediction needs numpy alone
 
     found = []
@@ -116,32 +104,22 @@ def measure_classes(
         ratios = (hits, predicted), (hits, rows), (2 * hits, rows + predicted)
         precision, recall, f1 = (a / b if b else None for a, b in ratios)
         auc = float(roc_auc_score(own, shares)) if 0 < rows < len(own) else None
-        found.append(ClassQuality(rows, predicted, precision, recall, f1, auc))
-    return tuple(found)
+        measured = {"precision": precision, "recall": recall, "f1": f1, "auc": auc}
+        found.append({"rows": rows, "decided": predicted, **measured})
+    return found
 
 
 # ---------------------------------------------------------------- ordinal classification
 
 
-@dataclass(frozen=True)
-class OrdinalQuality:
-    """Predictions of ordered classes, by their positions, beside a baseline, the median class.
-
-    Intervals are bootstrap intervals of 95 %; kappa has quadratic weights.
-    """
-
-    mae: float
-    mae_interval: tuple[float, float]
-    median: int
-    median_mae: float
-    kappa: float
-    kappa_interval: tuple[float, float]
-
-
 def measure_ordinal(
     classes: Positions, decided: Positions, n_classes: int, weights: Any = None
-) -> OrdinalQuality:
-    """Measure predictions of ordered classes, given by positions, lowest first."""
+) -> dict[str, Any]:
+    """Measure predictions of ordered classes, given by positions, lowest first.
+
+    `mae` is the mean absolute error in classes, `kappa` has quadratic weights, and the baseline is
+    the median class. Intervals are bootstrap intervals of 95 %.
+    """
     shares = np.ones(len(classes)) if weights is None else np.asarray(weights, dtype=np.float64)
     generator = np.random.default_rng(SEED)
     rows = generator.integers(len(classes), size=(N_BOOTSTRAP, len(classes)))
@@ -156,14 +134,14 @@ def measure_ordinal(
         low, high = np.quantile(values, (0.025, 0.975))
         return float(low), float(high)
 
-    return OrdinalQuality(
-        mae=error(classes, decided, shares),
-        mae_interval=middle([error(*one) for one in drawn]),
-        median=median,
-        median_mae=error(classes, np.full_like(classes, median), shares),
-        kappa=quadratic_kappa(classes, decided, n_classes, shares),
-        kappa_interval=middle([quadratic_kappa(a, b, n_classes, w) for a, b, w in drawn]),
-    )
+    return {
+        "mae": error(classes, decided, shares),
+        "mae_interval": middle([error(*one) for one in drawn]),
+        "median": median,
+        "median_mae": error(classes, np.full_like(classes, median), shares),
+        "kappa": quadratic_kappa(classes, decided, n_classes, shares),
+        "kappa_interval": middle([quadratic_kappa(a, b, n_classes, w) for a, b, w in drawn]),
+    }
 
 
 def quadratic_kappa(
@@ -182,44 +160,13 @@ def quadratic_kappa(
 # ---------------------------------------------------------------- regression
 
 
-@dataclass(frozen=True)
-class RegressionQuality:
-    """Predicted numbers on one table, beside a baseline, the mean.
-
-    Parameters
-    ----------
-    rows : int
-    mean : float
-        Mean of the true numbers.
-    r2, r2_interval : float, (low, high)
-        Coefficient of determination, with its confidence interval.
-    rmse, rmse_interval : float, (low, high)
-        Root of the mean squared error.
-    mae, mae_interval : float, (low, high)
-        Mean absolute error.
-    mean_rmse, mean_mae : float
-        Both errors of the mean.
-    """
-
-    rows: int
-    mean: float
-    r2: float
-    r2_interval: tuple[float, float]
-    rmse: float
-    rmse_interval: tuple[float, float]
-    mae: float
-    mae_interval: tuple[float, float]
-    mean_rmse: float
-    mean_mae: float
-
-
 def measure_regression(
-    truth: Floats, answers: Floats, weights: Floats | None = None, *, confidence: float = 0.95
-) -> RegressionQuality:
-    """Measure R², root mean squared error and mean absolute error, with confidence intervals.
+    truth: Floats, answers: Floats, weights: Floats | None = None
+) -> dict[str, Any]:
+    """Measure R², root mean squared error and mean absolute error, beside those of the mean.
 
-    Intervals are those of large samples: the standard error of a measure is that of the mean of
-    what each sample contributes to it (the delta method).
+    Intervals of 95 % are those of large samples: the standard error of a measure is that of the
+    mean of what each sample contributes to it (the delta method).
     """
     shares = np.full(len(truth), 1.0) if weights is None else np.asarray(weights, dtype=np.float64)
     shares = shares / shares.sum()
@@ -229,7 +176,7 @@ def measure_regression(
     rmse, mae = sqrt(error), float(shares @ np.abs(wrong))
     # As in scikit-learn: numbers that are all the same are predicted exactly, or not at all.
     r2 = 1.0 - error / spread if spread > 0.0 else float(not error > 0.0)
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    z = NormalDist().inv_cdf(0.975)
 
     def interval(value: float, parts: Floats, low: float, high: float) -> tuple[float, float]:
         """Return the interval around a measure that changes with each sample by its part."""
@@ -237,18 +184,18 @@ def measure_regression(
         return max(value - reach, low), min(value + reach, high)
 
     against = wrong**2 - (1.0 - r2) * (truth - mean) ** 2
-    return RegressionQuality(
-        rows=len(truth),
-        mean=mean,
-        r2=r2,
-        r2_interval=interval(r2, against / spread, -np.inf, 1.0) if spread > 0.0 else (r2, r2),
-        rmse=rmse,
-        rmse_interval=interval(rmse, wrong**2 / (2 * rmse) if rmse else wrong, 0.0, np.inf),
-        mae=mae,
-        mae_interval=interval(mae, np.abs(wrong), 0.0, np.inf),
-        mean_rmse=sqrt(spread),
-        mean_mae=float(shares @ np.abs(truth - mean)),
-    )
+    return {
+        "rows": len(truth),
+        "mean": mean,
+        "r2": r2,
+        "r2_interval": interval(r2, against / spread, -np.inf, 1.0) if spread > 0.0 else (r2, r2),
+        "rmse": rmse,
+        "rmse_interval": interval(rmse, wrong**2 / (2 * rmse) if rmse else wrong, 0.0, np.inf),
+        "mae": mae,
+        "mae_interval": interval(mae, np.abs(wrong), 0.0, np.inf),
+        "mean_rmse": sqrt(spread),
+        "mean_mae": float(shares @ np.abs(truth - mean)),
+    }
 
 
 # ---------------------------------------------------------------- proportions

@@ -266,7 +266,7 @@ class RuleSet:
         truth = as_labels(y, len(answers))
         if self.task == "regression":
             numbers = check_quantities(truth, self.target)
-            return measure_regression(numbers, answers, sample_weight).r2
+            return float(measure_regression(numbers, answers, sample_weight)["r2"])
         return float(np.average(truth == answers, weights=sample_weight))
 
     def statistics(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[RuleStatistics, ...]:

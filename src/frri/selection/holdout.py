@@ -297,7 +297,7 @@ class HoldoutResult:
         true, predicted = self._encoded[0][rows], predicted[rows]
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         if self.task == "regression":
-            score = measure_regression(true, predicted, weight).r2
+            score = float(measure_regression(true, predicted, weight)["r2"])
         elif self.task == "ordinal":
             score = quadratic_kappa(true, predicted, len(self._classes), weight)
         else:
@@ -308,8 +308,10 @@ class HoldoutResult:
         """Return the 95% confidence interval of the score."""
         true, predicted = self._encoded
         if self.task == "regression":
-            return measure_regression(true, predicted, self.sample_weight).r2_interval
+            low, high = measure_regression(true, predicted, self.sample_weight)["r2_interval"]
+            return low, high
         if self.task == "ordinal":
-            n_classes = len(self._classes)
-            return measure_ordinal(true, predicted, n_classes, self.sample_weight).kappa_interval
+            found = measure_ordinal(true, predicted, len(self._classes), self.sample_weight)
+            low, high = found["kappa_interval"]
+            return low, high
         return wilson(self.score * len(true), len(true))
