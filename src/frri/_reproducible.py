@@ -74,7 +74,13 @@ def snap(values: Any, scale: float = 1.0) -> Any:
 
 
 def exp(x: Any) -> Floats:
-    """Return e to the power of each number; 0 where that is below the normal numbers."""
+    """Return e to the power of each number; 0 where that is below the normal numbers.
+
+    Examples
+    --------
+    >>> exp(np.array([0.0, 1.0, -1000.0])).round(12).tolist()
+    [1.0, 2.718281828459, 0.0]
+    """
     x = np.asarray(x, dtype=np.float64)
     bounded = np.clip(x, _SMALLEST, _LARGEST)
     k = np.rint(bounded * _INVERSE_LN2)
@@ -88,7 +94,13 @@ def exp(x: Any) -> Floats:
 
 
 def log(x: Any) -> Floats:
-    """Return the natural logarithm of each positive number; -inf for 0."""
+    """Return the natural logarithm of each positive number; -inf for 0.
+
+    Examples
+    --------
+    >>> log(np.array([1.0, 10.0, 0.0])).tolist()
+    [0.0, 2.302585092994046, -inf]
+    """
     x = np.asarray(x, dtype=np.float64)
     m, k = np.frexp(x)
     small = m < np.sqrt(0.5)
@@ -135,6 +147,11 @@ def product(a: Floats, b: Floats) -> Floats:
     ----------
     a : ndarray of shape (n, k)
     b : ndarray of shape (k, m)
+
+    Examples
+    --------
+    >>> product(np.array([[0.5, 0.25]]), np.array([[3.0], [2.0]]))
+    array([[2.]])
     """
     found = np.zeros((len(a), b.shape[1]))
     for start in range(0, a.shape[1], _SUMMANDS):
@@ -165,6 +182,11 @@ def solve(matrix: Floats, right: Floats) -> Floats:
     ----------
     matrix : ndarray of shape (n, n)
     right : ndarray of shape (n,) or (n, m)
+
+    Examples
+    --------
+    >>> solve(np.array([[4.0, 2.0], [2.0, 3.0]]), np.array([8.0, 8.0])).tolist()
+    [1.0, 2.0]
     """
     columns = right[:, None] if right.ndim == 1 else right
     found = _eliminated(matrix, columns)

@@ -61,7 +61,13 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def join_names(names: Iterable[str], most: int = 8) -> str:
-    """Join names by commas, up to a maximum number of them."""
+    """Join names by commas, up to a maximum number of them.
+
+    Examples
+    --------
+    >>> join_names("abcdefghij", 3)
+    'a, b, c and 7 more'
+    """
     known = list(names)
     shown = ", ".join(known[:most])
     return f"{shown} and {len(known) - most} more" if len(known) > most else shown
@@ -296,6 +302,15 @@ def n_threads(n_jobs: int | None = None) -> int:
         Number of threads; -1 for all cores that the process may use, -2 for all but one, and so on,
         as everywhere in scikit-learn. None is the number of a surrounding `joblib.parallel_config`,
         or else all cores, but 1 where the caller is itself one of several jobs of joblib.
+
+    Examples
+    --------
+    >>> n_threads(3)
+    3
+    >>> n_threads(0)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_jobs must be None or a whole number other than 0 up to 10000, got 0.
     """
     check_n_jobs(n_jobs)
     wanted = _jobs_of_joblib() if n_jobs is None else int(n_jobs)

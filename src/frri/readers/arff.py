@@ -130,9 +130,7 @@ def _roles(
             )
     if outputs is None:
         outputs = names[-1:] if inputs is None else tuple(n for n in names if n not in inputs)
-    if inputs is None:
-        inputs = tuple(name for name in names if name not in outputs)
-    return inputs, outputs
+    return inputs or tuple(name for name in names if name not in outputs), outputs
 
 
 def _attribute(line: str, number: int) -> tuple[str, str]:

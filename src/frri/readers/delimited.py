@@ -33,7 +33,18 @@ _LONG_ROW = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def read_delimited(content: bytes, name: str, options: ReadOptions = DEFAULTS) -> "pd.DataFrame":
-    r"""Read a table from the bytes of a file of separated values; messages call it by its name."""
+    r"""Read a table from the bytes of a file of separated values; messages call it by its name.
+
+    Examples
+    --------
+    >>> read_delimited(b"a\tb\n1\tx\n", "example")
+       a  b
+    0  1  x
+    >>> read_delimited(b"code\n01\nNA\n", "example", ReadOptions({"code": ["01"]}))
+      code
+    0   01
+    1  NaN
+    """
     return read_layout(find_layout(decode(content, name), name), name, options)
 
 
@@ -63,6 +74,15 @@ def decode(content: bytes, name: str) -> str:
     r"""Decode UTF-8, UTF-16 with its mark, or else Windows' Western European.
 
     Lines end with a line feed, whatever they ended with in the file.
+
+    Examples
+    --------
+    >>> decode("größe".encode("cp1252"), "example"), decode("größe".encode("utf-16"), "example")
+    ('größe', 'größe')
+    >>> decode(b"\x00\x01", "example")
+    Traceback (most recent call last):
+        ...
+    ValueError: example is a binary file, not a table in text form.
     """
     wide = is_utf16(content)
     try:

@@ -178,13 +178,11 @@ _DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
 
 def _read_arff(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame":
     """Read an ARFF or KEEL file; nominal attributes stay strings."""
+    text = decode(content, name)
     try:
-        table = read_arff(decode(content, name) + "\n")
+        table = read_arff(f"{text}\n")
     except ValueError as error:
-        sentence = str(error).rstrip(".")
-        raise ValueError(
-            f"{sentence}." if sentence.startswith(name) else f"{name}: {sentence}."
-        ) from None
+        raise ValueError(f"{name}: {str(error).rstrip('.')}.") from None
     if table.frame.empty:
         raise ValueError(f"{name} has attributes but no rows.")
     dates = [name for name in table.dates if options.known_values(name) is None]
@@ -265,7 +263,7 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
 # ------------------------------------------------------------------ Parquet and Arrow
 
 # Endings of Arrow files, among them Feather.
-_ARROW = (".feather", ".arrow")
+_ARROW = {".feather": "Feather", ".arrow": "Arrow"}
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
@@ -275,11 +273,10 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
     feather = import_optional("pyarrow.feather", "Reading Feather", "tables")
     if not content:
         raise ValueError(f"{name} is empty.")
+    file = io.BytesIO(content)
     try:
-        if _is_arrow(name):
-            table = feather.read_table(io.BytesIO(content))
-        else:
-            table = parquet.ParquetFile(io.BytesIO(content)).read()
+        arrow = _is_arrow(name)
+        table = feather.read_table(file) if arrow else parquet.ParquetFile(file).read()
     except (ValueError, OSError):  # pyarrow's own errors are of these types
         raise _damaged(name) from None
     frame = _arrow_frame(table, name)
@@ -294,9 +291,8 @@ def _is_arrow(name: str) -> bool:
 
 def _damaged(name: str) -> ValueError:
     """Return the error about a file that is not what its name says."""
-    kind = "Parquet"
-    if _is_arrow(name):
-        kind = "Feather" if ".feather" in name.lower() else "Arrow"
+    kinds = [kind for ending, kind in _ARROW.items() if ending in name.lower()]
+    kind = kinds[0] if _is_arrow(name) else "Parquet"
     return ValueError(f"{name} is not a {kind} file, or a damaged one.")
 
 
@@ -375,14 +371,12 @@ def read_batches(
     """
     path = Path(source)
     kind = FORMATS.get(path.suffix.lower()) if path.is_file() and path.name != "-" else None
-    parts: _Parts | None = None
     if kind == "parquet":
         parts = _arrow_batches(path, columns, options.get("na_values", ()))
     elif kind == "delimited" and path.stat().st_size > STRETCH:
         parts = _text_batches(path, ReadOptions(strings or {}, **options))
-    if parts is None:
-        yield Batch(read_table(source, strings, **options), 0, 1.0)
-        return
+    else:
+        parts = iter([(read_table(source, strings, **options), 1.0)])
     start, names = 0, None
     try:
         for frame, done in parts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frri._util import Flags, find_name, import_pandas, quote_name
 from frri.table.checks import FEWEST_NAMES, find_mistake
-from frri.table.columns import kind_of
+from frri.table.columns import category_positions, kind_of
 from frri.table.targets import MOST_NUMBERED_CLASSES
 
 if TYPE_CHECKING:
@@ -90,6 +90,13 @@ def clean_text(
     """Strip a string, or return None for a mark of a missing value; known values stay.
 
     Where booleans are known, they are recognized in any spelling.
+
+    Examples
+    --------
+    >>> clean_text(" red "), clean_text("NA"), clean_text("NA", ["NA"])
+    ('red', None, 'NA')
+    >>> clean_text("true", ["True"])
+    'True'
     """
     bare = text.strip()
     if text in known or bare in known:
@@ -335,6 +342,13 @@ def declare(
     nominal, ignore : collections of column names
     ordinal : mapping
         Column names and their values from low to high.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"id": [7, 8], "size": ["S", "L"]})
+    >>> declare(table, "table", ordinal={"size": ["S", "M", "L"]}, ignore=["id"]).dtypes.tolist()
+    [CategoricalDtype(categories=['S', 'M', 'L'], ordered=True, categories_dtype=object)]
     """
     ordinal = ordinal or {}
     for column in (*nominal, *ordinal, *ignore):
@@ -369,6 +383,8 @@ def looks_like_identifier(column: "pd.Series[Any]") -> bool:
 
     Numbers or dates with a few mistakes among them are no names.
     """
+    if column.dtype.kind != "O" or category_positions(column) is not None:
+        return False
     different, known = column.nunique(), column.count()
     if different <= MOST_CATEGORIES and different <= max(FEWEST_NAMES, known / 2):
         return False
@@ -385,6 +401,14 @@ def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> Non
         As it was read from a file, where numbers with mistakes among them are strings.
     declared : collection of str
         Columns that the user has declared.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
+    Traceback (most recent call last):
+        ...
+    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare ...
     """
     for name, column in frame.items():
         if name in declared or column.dtype.kind != "O":

@@ -88,6 +88,16 @@ def read_training(
     -------
     X, y, weights
         See `split_training`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("id,size,sold\n1,S,yes\n2,L,no\n3,S,yes\n")
+    ...     file.flush()
+    ...     X, y, _ = read_training(file.name, "sold", ordinal={"size": ["S", "L"]}, ignore=["id"])
+    >>> X["size"].tolist(), y.tolist()
+    (['S', 'L', 'S'], ['yes', 'no', 'yes'])
     """
     how = TrainingOptions(**options)
     sources = [source] if isinstance(source, str | PathLike) else source
@@ -152,6 +162,15 @@ def split_training(
     y : pandas.Series
         Integers, booleans or strings; with `numbers` floats.
     weights : array or None
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"a": [1, 2, 3], "sold": ["yes", None, "no"]})
+    >>> split_training(frame, "cars", "sold")
+    Traceback (most recent call last):
+        ...
+    ValueError: The target 'sold' has no value in 1 of 3 rows, the first in row 2; leave ...
     """
     how = TrainingOptions(**options)
     apart = [column for column in (target, how.weights) if column is not None]
@@ -188,9 +207,6 @@ def _split_names(names: Collection[str], frame: "pd.DataFrame") -> list[str]:
     ]
 
 
-# ------------------------------------------------------------------ rows and columns
-
-
 def _drop_empty(frame: "pd.DataFrame", apart: Collection[str | None]) -> "pd.DataFrame":
     """Drop the rows whose features are all missing, with a note."""
     features = frame.drop(columns=[name for name in apart if name in frame.columns])
@@ -221,13 +237,10 @@ def _keep_rows(
 
 def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
     """Drop strings that name the rows, with a note, unless there is nothing else."""
-    types = import_pandas().api.types
     names = [
         name
         for name, column in frame.items()
-        if name not in declared
-        and (types.is_object_dtype(column) or types.is_string_dtype(column))
-        and looks_like_identifier(column)
+        if name not in declared and looks_like_identifier(column)
     ]
     for name in names:
         what = f"Column {name!r} has {frame[name].nunique()} different texts"
@@ -263,9 +276,6 @@ def _numbers_rows(column: "pd.Series[Any]") -> bool:
         return False
     counts_up = len(column) >= ENOUGH_TO_COUNT and bool((column.diff()[1:] == 1).all())
     return counts_up or _NUMBERING.search(str(column.name)) is not None
-
-
-# ------------------------------------------------------------------ target and weights
 
 
 def _target(column: "pd.Series[Any]", how: TrainingOptions) -> "pd.Series[Any]":
@@ -315,8 +325,6 @@ def _weights(column: "pd.Series[Any]") -> Any:
     return values
 
 
-# ------------------------------------------------------------------ several parts
-
 _KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
 
 
@@ -324,6 +332,16 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
     """Concatenate the rows of several tables, if their columns are the same.
 
     The column of the classes becomes one of strings where its type differs.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> join_tables({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"x": [2.5]})})["x"].tolist()
+    [1.0, 2.5]
+    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
+    Traceback (most recent call last):
+        ...
+    ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
     """
     first, *others = frames
     columns = frames[first].columns

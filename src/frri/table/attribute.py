@@ -89,7 +89,13 @@ class Attribute:
 
     @property
     def typical_code(self) -> float:
-        """Encoded typical value, NaN if there is none."""
+        """Encoded typical value, NaN if there is none.
+
+        Examples
+        --------
+        >>> Attribute("colour", categories=("blue", "red"), typical="red").typical_code
+        1.0
+        """
         if self.typical is None:
             return np.nan
         if self.categories is not None:
@@ -124,7 +130,13 @@ class Attribute:
 
 
 def number_text(value: float, width: float) -> str:
-    """Return a number to three more places than its range has, without trailing zeros."""
+    """Return a number to three more places than its range has, without trailing zeros.
+
+    Examples
+    --------
+    >>> number_text(187.0, 92), number_text(0.123456789, 1), number_text(1e9 + 0.25, 2)
+    ('187', '0.123', '1000000000.25')
+    """
     decimals = DIGITS - floor(log10(width))
     if decimals > 12 or abs(value) >= 1e15:
         return f"{value:.6g}"

@@ -32,9 +32,6 @@ EXACT = 2**53
 FEWEST_NAMES = 10
 
 
-# ---------------------------------------------------------------------- numbers
-
-
 def check_numbers(table: Any, *, allow_missing: bool = False) -> None:
     """Raise a ValueError for the first value of a table that is not a finite, moderate number.
 
@@ -142,8 +139,6 @@ def check_whole_numbers(column: NDArray[Any], label: str) -> None:
             "count its values from the smallest one, or drop it."
         )
 
-
-# ---------------------------------------------------------------------- categories
 
 # Types that hold several values.
 _SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)

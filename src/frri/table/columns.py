@@ -17,13 +17,15 @@ from frri.table.attribute import FARTHEST_DATE
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
-# ------------------------------------------------------------------ tables
-
-
 def plain_table(table: Any) -> Any:
     """Convert Arrow tables and lazy frames to data frames, masked or sparse arrays to full ones.
 
     Anything else stays as it is.
+
+    Examples
+    --------
+    >>> plain_table(np.ma.array([[1, 2]], mask=[[False, True]]))
+    array([[ 1., nan]])
     """
     if isinstance(table, np.ma.MaskedArray):
         values, mask = np.array(table.data), np.ma.getmaskarray(table)
@@ -116,14 +118,16 @@ def check_no_records(table: Any) -> None:
         )
 
 
-# ------------------------------------------------------------------ columns
-
-
 def kind_of(column: Any) -> str:
     """Return the kind of attribute that a column becomes.
 
     Numbers are numeric and dates dates; ordered categories (pandas, Arrow; `Enum` in polars) are
     ordinal; other categories, booleans and strings are nominal.
+
+    Examples
+    --------
+    >>> kind_of(np.array(["2024-05-17"], dtype="datetime64[D]")), kind_of([1]), kind_of([True])
+    ('date', 'numeric', 'nominal')
     """
     if ordered_categories(column) is not None:
         return "ordinal"
@@ -214,7 +218,13 @@ def to_numbers(column: Any, label: str) -> Floats:
 
 
 def days_since_1970(values: Any) -> Floats:
-    """Convert dates (numpy, datetime or ISO strings) to days, NaN where missing."""
+    """Convert dates (numpy, datetime or ISO strings) to days, NaN where missing.
+
+    Examples
+    --------
+    >>> days_since_1970(np.array(["1970-01-02", "1970-01-01T12"], dtype="datetime64[s]"))
+    array([1. , 0.5])
+    """
     array = plain_column(values)
     if array.dtype.kind == "f" and np.isnan(array).all():
         return array.astype(np.float64)
@@ -232,16 +242,19 @@ def days_since_1970(values: Any) -> Floats:
     return np.where(np.isnat(moments), np.nan, days)
 
 
-# ------------------------------------------------------------------ values
-
-
 def is_number_type(kind: type) -> bool:
     """Return whether values of a type are numbers; booleans are none."""
     return issubclass(kind, Real | Decimal) and not issubclass(kind, bool | np.bool_)
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, NaT, pandas' NA or numpy's mask."""
+    """Return whether a value is None, NaN, NaT, pandas' NA or numpy's mask.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
     if value is None or value is np.ma.masked:
         return True
     try:

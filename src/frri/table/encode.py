@@ -83,11 +83,14 @@ class EncodedTable:
         return EncodedTable(self.matrix[rows], self.attributes)
 
 
-# ------------------------------------------------------------------ training
-
-
 def describe_columns(matrix: Floats, names: Iterable[str]) -> tuple[Attribute, ...]:
-    """Return numeric attributes with the ranges of a matrix; missing values (NaN) are ignored."""
+    """Return numeric attributes with the ranges of a matrix; missing values (NaN) are ignored.
+
+    Examples
+    --------
+    >>> describe_columns(np.array([[1.0, 5.0], [3.0, 4.0]]), ["a", "b"])[0]
+    Attribute(name='a', low=1.0, high=3.0, categories=None, kind='numeric', typical=None)
+    """
     return tuple(
         Attribute(str(name), *_range(column)) for name, column in zip(names, matrix.T, strict=True)
     )
@@ -97,6 +100,16 @@ def encode_frame(frame: Any) -> EncodedTable:
     """Describe and encode the columns of a data frame to learn from.
 
     The kind of an attribute is that of the type of its column: see `frri.table.columns.kind_of`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = encode_frame(pd.DataFrame({"a": [1, 3], "b": ["red", None]}))
+    >>> [attribute.kind for attribute in table.attributes]
+    ['numeric', 'nominal']
+    >>> table.matrix
+    array([[ 1.,  0.],
+           [ 3., nan]])
     """
     frame = plain_table(frame)
     columns = find_columns(frame, column_names(frame) or [])
@@ -161,9 +174,6 @@ def summarize_table(table: EncodedTable) -> str:
         if found and kind != "numeric":
             summary += f"\n  {kind}: {join_names(map(describe, found))}"
     return summary
-
-
-# ------------------------------------------------------------------ prediction
 
 
 def to_matrix(
@@ -310,8 +320,6 @@ def check_order(
                 raise ValueError(f"{what}; replace it by one of these or drop these rows first.")
             warnings.warn(f"{what}; it counts as missing.", UserWarning, stacklevel=4)
 
-
-# ------------------------------------------------------------------ categories
 
 # Strings that are booleans, in lower case.
 TRUTH = {

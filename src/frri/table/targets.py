@@ -44,7 +44,15 @@ def check_labels(y: Any) -> None:
 
 
 def check_quantities(y: NDArray[Any], target: str) -> Floats:
-    """Return the target as finite numbers, or raise a ValueError for the first other value."""
+    """Return the target as finite numbers, or raise a ValueError for the first value that is none.
+
+    Examples
+    --------
+    >>> check_quantities(np.array(["1.5", "many"], dtype=object), "price")
+    Traceback (most recent call last):
+        ...
+    ValueError: The target 'price' holds 'many' in row 2, which is not a number; correct it, ...
+    """
     try:
         numbers = np.array(to_numbers(y, f"The target {target!r}"))
     except TypeError:
@@ -69,7 +77,13 @@ def check_classes(y: NDArray[Any]) -> None:
 
 
 def looks_like_number(y: NDArray[Any]) -> bool:
-    """Return whether a target is a quantity, or so many distinct integers that it may be one."""
+    """Return whether a target is a quantity, or so many distinct integers that it may be one.
+
+    Examples
+    --------
+    >>> [looks_like_number(y) for y in (np.arange(10), np.arange(80), np.array([0.5]))]
+    [False, True, True]
+    """
     if y.dtype.kind not in "iuf":
         return False
     return bool((y != np.floor(y)).any()) or len(np.unique(y)) > MOST_NUMBERED_CLASSES
