@@ -17,7 +17,7 @@ from benchmarks.additive import TUNED, changed, folds
 from frri import CompactFRRIClassifier
 from frri.compare.datasets import load
 from frri.learners.compact import candidates, classifier, tune_bounds
-from frri.learners.compact.select import RuleSelection, find_fewest_errors
+from frri.learners.compact.candidates import RuleSelection, find_fewest_errors
 from frri.rules.measures import accuracy, balanced_accuracy
 
 

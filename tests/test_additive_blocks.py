@@ -14,8 +14,7 @@ from frri.learners.additive import blocks as blocks_module
 from frri.learners.additive.blocks import SampleBlocks, SummingBlock, VotingBlock
 from frri.learners.additive.classifier import AdditiveRulesClassifier
 from frri.learners.additive.columns import SoftColumns
-from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
-from frri.learners.additive.regressor import AdditiveRulesRegressor
+from frri.learners.additive.regressor import AdditiveRulesOrdinalClassifier, AdditiveRulesRegressor
 from test_additive import WIDTH, attributes_of, induction, listed, tables
 
 

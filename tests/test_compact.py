@@ -14,8 +14,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_compact
 from frri import CompactFRRIClassifier, RuleSet
 from frri.learners.compact import candidates, classifier
-from frri.learners.compact.candidates import BoxSamples, box_radii, build_candidates, grow_boxes
-from frri.learners.compact.select import RuleSelection, error_fraction, find_fewest_errors
+from frri.learners.compact.candidates import (
+    BoxSamples,
+    RuleSelection,
+    box_radii,
+    build_candidates,
+    error_fraction,
+    find_fewest_errors,
+    grow_boxes,
+)
 from frri.learners.compact.tune_bounds import Boxes
 from thorough import often
 

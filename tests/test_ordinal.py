@@ -22,7 +22,7 @@ from frri import (
     RuleSet,
 )
 from frri.explain import explain
-from frri.learners.additive.ordinal import fit_cuts
+from frri.learners.additive.regressor import fit_cuts
 from frri.learners.base import ordered_positions
 from frri.table import EncodedTable
 from thorough import often

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from frri.induction import ConditionType
     from frri.learners.additive.bagged import AdditiveRulesBaggingClassifier
     from frri.learners.additive.classifier import AdditiveRulesClassifier
-    from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
-    from frri.learners.additive.regressor import AdditiveRulesRegressor
+    from frri.learners.additive.regressor import (
+        AdditiveRulesOrdinalClassifier,
+        AdditiveRulesRegressor,
+    )
     from frri.learners.compact import CompactFRRIClassifier
     from frri.learners.frri import (
         FRRIBaggingClassifier,

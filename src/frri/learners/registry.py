@@ -112,7 +112,7 @@ REGRESSORS = _by_name(
 ORDINAL = _by_name(
     _rules("frri", "FRRI", "learners.frri.ordinal.FRRIOrdinalClassifier"),
     _rules(
-        "additive", "Additive rules", "learners.additive.ordinal.AdditiveRulesOrdinalClassifier"
+        "additive", "Additive rules", "learners.additive.regressor.AdditiveRulesOrdinalClassifier"
     ),
 )
 

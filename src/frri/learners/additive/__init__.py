@@ -2,8 +2,7 @@
 
 from frri.learners.additive.bagged import AdditiveRulesBaggingClassifier
 from frri.learners.additive.classifier import AdditiveRulesClassifier
-from frri.learners.additive.ordinal import AdditiveRulesOrdinalClassifier
-from frri.learners.additive.regressor import AdditiveRulesRegressor
+from frri.learners.additive.regressor import AdditiveRulesOrdinalClassifier, AdditiveRulesRegressor
 
 __all__ = [
     "AdditiveRulesBaggingClassifier",

@@ -10,11 +10,14 @@ from sklearn.utils import Bunch
 
 from frri.induction import TOLERANCE
 from frri.learners.base import RuleClassifier
-from frri.learners.compact.candidates import BoxSamples, box_radii, build_candidates, grow_boxes
-from frri.learners.compact.select import (
+from frri.learners.compact.candidates import (
+    BoxSamples,
     RuleSelection,
+    box_radii,
+    build_candidates,
     error_fraction,
     find_fewest_errors,
+    grow_boxes,
     objective_fraction,
 )
 from frri.learners.compact.tune_bounds import Boxes

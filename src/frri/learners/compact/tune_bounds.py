@@ -21,7 +21,7 @@ import numpy as np
 
 from frri._reproducible import exp, log
 from frri.induction import TOLERANCE
-from frri.learners.compact.select import NONE
+from frri.learners.compact.candidates import NONE
 from frri.rules import Condition, NominalCondition, NumericCondition
 
 if TYPE_CHECKING:
