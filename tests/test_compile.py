@@ -236,10 +236,10 @@ def test_no_place_on_disk_at_all(write, monkeypatch):
 
 def test_a_question_is_asked_before_every_compilation(write):
     fast, asked = compiled(write("asked_kernels", SLOW)), []
-    with _compile.asking(lambda: asked.append(1)):
+    with _compile.check_before_compiling(lambda: asked.append(1)):
         assert fast.late(1) == 3
     assert len(asked) == 2  # late, and early that it calls
-    with _compile.asking(lambda: asked.append(1)):
+    with _compile.check_before_compiling(lambda: asked.append(1)):
         assert fast.late(1) == 3
     assert len(asked) == 2
 
@@ -252,7 +252,7 @@ def test_compilations_end_where_the_question_says_so(write):
         if len(asked) == 2:
             raise TimeoutError
 
-    with pytest.raises(TimeoutError), _compile.asking(stop_at_the_second):
+    with pytest.raises(TimeoutError), _compile.check_before_compiling(stop_at_the_second):
         fast.late(1)
     assert not fast.late.signatures
     assert fast.late(1) == 3
@@ -260,7 +260,7 @@ def test_compilations_end_where_the_question_says_so(write):
 
 def test_other_threads_are_not_asked(write):
     fast, asked = compiled(write("free_kernels", SLOW)), []
-    with _compile.asking(lambda: asked.append(1)), ThreadPoolExecutor(1) as pool:
+    with _compile.check_before_compiling(lambda: asked.append(1)), ThreadPoolExecutor(1) as pool:
         assert pool.submit(fast.late, 1).result() == 3
     assert not asked
 

@@ -281,7 +281,7 @@ def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
 
     def compile_and_compile(self, work):  # noqa: ARG001
         for _ in range(3):
-            _compile._questions.asked()
+            _compile._checks.current()
             compilations.append(1)
             clock.seconds += 10
             work.interrupted = end == "interrupt"
@@ -292,7 +292,7 @@ def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
     cover = minimum_cover(CoverMatrix.from_dense(matrix), costs, time_limit=limit)
     assert (cover.stopped_by, len(compilations)) == (end, 1)
     assert covers_all(matrix, cover)
-    assert getattr(_compile._questions, "asked", None) is None
+    assert getattr(_compile._checks, "current", None) is None
 
 
 def test_a_portion_of_the_work_ends_quietly():

@@ -22,27 +22,21 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from frri._util import show_note
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Form(NamedTuple):
-    """What is compiled for a kernel, and whether only other kernels call it."""
-
-    loops: Any
-    inner: bool
-
-
-# What is compiled for each kernel, and what has been compiled, by interpreted function.
-_forms: dict[Callable[..., Any], Form] = {}
+# For each interpreted kernel: the function to compile, and whether only other kernels call it.
+_forms: dict[Callable[..., Any], tuple[Any, bool]] = {}
+# What numba has made of each interpreted kernel.
 _dispatchers: dict[Callable[..., Any], Any] = {}
 # Held while dispatchers are made; numba has a lock of its own for compiling them.
 _making = threading.RLock()
-# The question of a thread that is to be asked before every compilation.
-_questions = threading.local()
+# The check of a thread before every compilation.
+_checks = threading.local()
 
 
 @cache
@@ -68,7 +62,7 @@ def either(*, interpreted: Function, loops: Function, inner: bool = False) -> Fu
     The two forms must agree bit for bit: elementwise operations in the same order, or sums that are
     exact.
     """
-    _forms[interpreted] = Form(loops, inner)
+    _forms[interpreted] = loops, inner
     return interpreted
 
 
@@ -83,7 +77,7 @@ class Compiled:
             raise AttributeError(name)
         value = getattr(self._module, name)
         if _is_kernel(value):
-            if _forms[value].inner:
+            if _forms[value][1]:
                 raise TypeError(f"{name} is called by other kernels only.")
             value = _dispatcher(value)
         setattr(self, name, value)  # found without this method from now on
@@ -104,10 +98,10 @@ def compiled_before(module: ModuleType) -> bool:
 
 
 @cache
-def cached_on_disk(module: ModuleType, name: str = "*") -> bool:
-    """Return whether an earlier process has left kernels of a module (or one of them) compiled."""
-    source = _source(module)
-    folder, pattern = source.parent / "__pycache__", f"{source.stem}.{name}-{_digest(module)}-*.nbi"
+def cached_on_disk(module: ModuleType) -> bool:
+    """Return whether an earlier process has left compiled kernels of a module."""
+    source = Path(str(module.__file__))
+    folder, pattern = source.parent / "__pycache__", f"{source.stem}.*-{_digest(module)}-*.nbi"
     elsewhere = os.environ.get("NUMBA_CACHE_DIR")
     if elsewhere:
         folder, pattern = Path(elsewhere), f"{source.parent.name}_*/{pattern}"
@@ -175,35 +169,33 @@ def choose_kernels(
 
 
 @contextmanager
-def asking(question: Callable[[], None]) -> Iterator[None]:
+def check_before_compiling(check: Callable[[], None]) -> Iterator[None]:
     """Call a function before every compilation that this thread waits for.
 
     One compilation leads to others, so that they take seconds together; an exception ends them.
     What has been compiled by then is kept.
     """
-    outer = getattr(_questions, "asked", None)
-    _questions.asked = question
+    outer = getattr(_checks, "current", None)
+    _checks.current = check
     try:
         yield
     finally:
-        _questions.asked = outer
+        _checks.current = outer
 
 
 def _dispatcher(function: Any) -> Any:
     """Return what numba makes of a kernel: a copy of its function that calls compiled kernels."""
     with _making:
         if function not in _dispatchers:
-            form = _forms[function]
-            space = dict(form.loops.__globals__)
-            code, defaults, closure = (
-                getattr(form.loops, f"__{name}__") for name in ("code", "defaults", "closure")
-            )
-            copy = FunctionType(code, space, function.__name__, defaults, closure)
+            loops, inner = _forms[function]
+            space = dict(loops.__globals__)
+            known = function.__name__, loops.__defaults__, loops.__closure__
+            copy = FunctionType(loops.__code__, space, *known)
             # numba looks only at the file of a kernel for changes: the name tells those of its
             # callees.
             copy.__qualname__ = f"{function.__name__}-{_digest(sys.modules[function.__module__])}"
-            _dispatchers[function] = _compile(copy, inner=form.inner)
-            for name in _names(form.loops.__code__):
+            _dispatchers[function] = _compile(copy, inner=inner)
+            for name in _names(loops.__code__):
                 if _is_kernel(space.get(name)):
                     space[name] = _dispatcher(space[name])
         return _dispatchers[function]
@@ -212,7 +204,7 @@ def _dispatcher(function: Any) -> Any:
 def _compile(function: FunctionType, *, inner: bool) -> Any:
     import numba  # noqa: PLC0415 - half a second to import, wanted only here
 
-    _ask_before_compiling()
+    _register_check()
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     if inner:
         options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -234,32 +226,27 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _source(module: ModuleType) -> Path:
-    assert module.__file__ is not None  # noqa: S101
-    return Path(module.__file__)
-
-
 @cache
 def _digest(module: ModuleType) -> str:
     """Return a digest of a module's source and of those whose kernels it calls."""
     others = {value.__module__ for value in vars(module).values() if _is_kernel(value)}
-    parts = [_source(module).read_bytes()]
+    parts = [Path(str(module.__file__)).read_bytes()]
     parts += [_digest(sys.modules[name]).encode() for name in sorted(others - {module.__name__})]
     return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
 
 @cache
-def _ask_before_compiling() -> None:
-    """Have numba ask what `asking` was given whenever it starts to compile."""
+def _register_check() -> None:
+    """Have numba run the check of a thread whenever it starts to compile."""
     from numba.core import event  # noqa: PLC0415 - as in `_compile`
 
     class Listener(event.Listener):
         def on_start(self, _: Any) -> None:
-            question = getattr(_questions, "asked", None)
-            if question is not None:
-                question()
+            check = getattr(_checks, "current", None)
+            if check is not None:
+                check()
 
         def on_end(self, _: Any) -> None:
-            """Nothing to ask."""
+            """Check nothing."""
 
     event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]

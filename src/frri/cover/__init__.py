@@ -109,7 +109,7 @@ def minimum_cover(
         problem = LargeProblem(covers, prices, tie_break=tie_break)
     else:
         problem = Problem(to_sparse(covers), prices, tie_break=tie_break)
-    with work.listening():
+    with work.handle_interrupts():
         try:
             problem.run(work)
         except Exhausted:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Any
 
-from frri._compile import asking, choose_kernels
+from frri._compile import check_before_compiling, choose_kernels
 
 # Cells of a tableau rewritten per unit of work: about half a millisecond when compiled.
 CELLS = 2_000_000
@@ -127,7 +127,7 @@ class Work:
         return time.perf_counter() - self.start
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def handle_interrupts(self) -> Iterator[None]:
         """Let Ctrl-C end the search instead of the program; a second one is not held back.
 
         The time is checked before every compilation, too.
@@ -143,7 +143,7 @@ class Work:
         if handled:
             signal.signal(signal.SIGINT, interrupt)
         try:
-            with asking(self.check_time):
+            with check_before_compiling(self.check_time):
                 yield
         finally:
             if handled:

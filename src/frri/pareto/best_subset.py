@@ -69,7 +69,7 @@ class BestSubset:
 
 def find_best_subsets(
     scores: ArrayLike,
-    says: ArrayLike,
+    predicted: ArrayLike,
     classes: ArrayLike,
     sizes: ArrayLike,
     *,
@@ -84,7 +84,7 @@ def find_best_subsets(
     scores : array of shape (n_candidates, n_samples)
         The highest one of the selected candidates decides; of equal ones that of the first class.
         A candidate has no effect on a sample where its score is 0 or less.
-    says : array of int, shape (n_candidates,)
+    predicted : array of int, shape (n_candidates,)
         Class that each candidate predicts.
     classes : array of int, shape (n_samples,)
         True classes.
@@ -113,7 +113,7 @@ def find_best_subsets(
     start = time.perf_counter()
     true = np.asarray(classes)
     counts = np.ones(len(true)) if weights is None else np.asarray(weights, dtype=np.float64)
-    table = LevelTable(np.asarray(scores, np.float64), np.asarray(says), true, default, counts)
+    table = LevelTable(np.asarray(scores, np.float64), np.asarray(predicted), true, default, counts)
     limits = np.asarray(sizes, dtype=np.int64).tolist()
     found: list[Found] = []
     for most in limits:
@@ -179,7 +179,7 @@ class LevelTable:
     def __init__(
         self,
         scores: Floats,
-        says: NDArray[np.int_],
+        predicted: NDArray[np.int_],
         classes: NDArray[np.int_],
         default: int,
         weights: Floats,
@@ -187,13 +187,13 @@ class LevelTable:
         start = (classes != default).astype(np.uint16)
         levels = np.array(
             [
-                _find_levels(scores[:, i], says, int(classes[i]), int(start[i]))
+                _find_levels(scores[:, i], predicted, int(classes[i]), int(start[i]))
                 for i in range(len(classes))
             ],
             dtype=np.uint16,
-        ).reshape(len(classes), len(says))
+        ).reshape(len(classes), len(predicted))
         merged, kinds = np.unique(np.column_stack([start, levels]), axis=0, return_inverse=True)
-        self.says = np.asarray(says, dtype=np.intp)
+        self.predicted = np.asarray(predicted, dtype=np.intp)
         self.start: Levels = np.ascontiguousarray(merged[:, 0])
         self.levels: Levels = np.ascontiguousarray(merged[:, 1:].T)
         self.heaviest = weights.max(initial=0.0)
@@ -239,11 +239,11 @@ class LevelTable:
         return (np.maximum(self.levels, self._state(chosen)) & 1) @ self.counts
 
 
-def _find_levels(scores: Floats, says: NDArray[np.int_], own: int, start: int) -> Levels:
+def _find_levels(scores: Floats, predicted: NDArray[np.int_], own: int, start: int) -> Levels:
     """Return the level of every candidate for one sample; 0 where it has no effect."""
     active = np.flatnonzero(scores > 0.0)
-    order = active[np.lexsort((-says[active], scores[active]))]
-    wrong = np.concatenate([[start], says[order] != own])
+    order = active[np.lexsort((-predicted[active], scores[active]))]
+    wrong = np.concatenate([[start], predicted[order] != own])
     rises = np.cumsum(wrong[1:] != wrong[:-1])
     levels = np.zeros(len(scores), dtype=np.uint16)
     levels[order] = np.where(rises > 0, start + rises, 0)
@@ -267,8 +267,8 @@ class _SubsetSearch:
         order = np.argsort(-corrected, kind="stable")
         self.order = order[possible[order]]
         self.levels = np.ascontiguousarray(table.levels[self.order])
-        self.says = table.says[self.order]
-        self.own = self.says == np.arange(self.says.max(initial=0) + 1)[:, None]
+        self.predicted = table.predicted[self.order]
+        self.own = self.predicted == np.arange(self.predicted.max(initial=0) + 1)[:, None]
         correct = np.where(self.levels % 2 == 0, self.levels, 0)
         self.highest_correct = np.maximum.accumulate(correct[::-1], axis=0)[::-1]
         self.deadline = deadline
@@ -316,7 +316,7 @@ class _SubsetSearch:
             either = mixed[some] + (lost & ~was) @ self.counts
             # If all predict the same class, a later one adds its harm beyond that of this one.
             more = np.where(
-                (self.says[first:] == self.says[first + some, None])
+                (self.predicted[first:] == self.predicted[first + some, None])
                 & (np.arange(len(after)) > some[:, None]),
                 corrected - np.maximum(harm - harm[some, None], 0.0),
                 0.0,
@@ -331,7 +331,7 @@ class _SubsetSearch:
         """Return the most that a later candidate corrects, of the same class and of another."""
         by_class = np.where(self.own[:, first:], corrected, 0.0)
         later = np.maximum.accumulate(by_class[:, ::-1], axis=1)[:, ::-1][:, 1:]
-        places, says = np.arange(later.shape[1]), self.says[first:-1]
-        same = later[says, places].copy()
-        later[says, places] = 0.0
+        places, predicted = np.arange(later.shape[1]), self.predicted[first:-1]
+        same = later[predicted, places].copy()
+        later[predicted, places] = 0.0
         return same, later.max(axis=0)
