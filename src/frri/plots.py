@@ -300,9 +300,7 @@ def _split_by_class(ruleset: RuleSet, X: Any, labels: Any) -> list[_Group]:
     matrix = to_matrix(X, ruleset.attributes)
     if labels is None:
         return [_Group(GRAY, "o", matrix)]
-    values = as_labels(labels)
-    if values.shape != (len(matrix),):
-        raise ValueError(f"Expected {len(matrix)} labels, one per row, got shape {values.shape}.")
+    values = as_labels(labels, len(matrix))
     return [
         _Group(COLORS[c % len(COLORS)], MARKERS[c % len(MARKERS)], matrix[values == label])
         for c, label in enumerate(ruleset.classes)

@@ -335,7 +335,12 @@ class RuleSet:
         consequent: Label | None = None,
         weight: float | None = None,
     ) -> "RuleSet":
-        """Change the conditions, consequent or weight of a rule; its origin becomes "edited"."""
+        """Change the conditions, consequent or weight of a rule; its origin becomes "edited".
+
+        The rule loses what was measured for its old form: its statistics, and with other conditions
+        or another class also its distribution, votes and partial weights. Other rules keep their
+        statistics; `with_statistics` renews them all. `about` counts edits and loses the proof.
+        """
         old = self._rule(index)
         given: dict[str, Any] = {"conditions": conditions, "consequent": consequent}
         given["weight"] = None if weight is None else float(weight)
