@@ -124,23 +124,23 @@ class _BoxSearch:
     def run(self) -> Counterfactual:
         """Try one feature, two, three, until a change is found, excluded, or effort is spent."""
         names = sorted(self.space.axes)
+        point, bound, proved = None, inf, True
         sizes = range(0) if self._is_settled(names) else range(1, len(names) + 1)
         for size in sizes:
             bound = 0.0
             if comb(len(names), size) <= self.effort:
                 bound = self._search_subsets([*combinations(names, size)])
             if self.point is not None:
-                bound = min(bound, self.best)
-                return self._report(self.point, bound, proved=bound >= self.best - TOLERANCE)
+                point, bound = self.point, min(bound, self.best)
+                proved = bound >= self.best - TOLERANCE
+                break
             if bound < inf:
-                return self._report(_guess_point(self.bounds), 0.0, proved=False)
-        return self._report(None, inf, proved=True)
-
-    def _report(self, point: Floats | None, bound: float, *, proved: bool) -> Counterfactual:
+                point, bound, proved = _guess_point(self.bounds), 0.0, False
+                break
         if point is None:
             return Counterfactual(None, inf, bound, proved)
-        row = self.space.decode(point[None, :])[0]
-        return Counterfactual(row, float(self.space.costs(point[None, :])[0]), bound, proved)
+        cost = float(self.space.costs(point[None, :])[0])
+        return Counterfactual(self.space.decode(point[None, :])[0], cost, bound, proved)
 
     def _is_settled(self, names: list[int]) -> bool:
         """Return whether one survey shows that no change of the features alters the decision."""

@@ -141,15 +141,14 @@ def _prefix(given: list[str]) -> str:
 
 def _check_names(names: list[str]) -> None:
     """Refuse names that differ in case only: databases do not distinguish them."""
-    known: dict[str, str] = {}
-    for name in names:
-        folded = name.lower()
-        if folded in known:
+    folded = [name.lower() for name in names]
+    for i, name in enumerate(names):
+        first = folded.index(folded[i])
+        if first < i:
             raise ValueError(
-                f"The columns {known[folded]!r} and {name!r} would have one name in SQL; "
+                f"The columns {names[first]!r} and {name!r} would have one name in SQL; "
                 "choose other columns to keep, or other names."
             )
-        known[folded] = name
 
 
 # A table, and the expressions of a prediction, the number of a rule, a score and a WHERE clause.
