@@ -134,7 +134,7 @@ amounts = st.one_of(
 
 def weights_of(given_weights, n):
     if given_weights is None:
-        return Weights.equal(n), naive.EQUAL
+        return Weights.of(np.ones(n)), naive.EQUAL
     return Weights.of(np.array(given_weights[:n], dtype=float)), given_weights[:n]
 
 

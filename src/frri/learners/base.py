@@ -205,10 +205,10 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
                 validate_data(self, X, skip_check_array=True, reset=False)
         else:
             validate_data(self, X, skip_check_array=True, reset=False)
-            columns = None if names is None else [X[name] for name in X.columns]
-            matrix = (
-                to_matrix(X, attributes) if columns is None else encode_columns(columns, attributes)
-            )
+            if names is None:
+                matrix = to_matrix(X, attributes)
+            else:
+                matrix = encode_columns([X[name] for name in X.columns], attributes)
         used = self.ruleset_.used_attributes if self._allows_missing() else None
         check_order(X, attributes, matrix, used)
         if not self._allows_missing():
@@ -350,20 +350,16 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         raise NotImplementedError
 
     def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
-        """Return a rule set for a training table."""
+        """Return a rule set for a training table; `meaning` has further fields of `RuleSet`."""
         known: dict[str, Any] = {
+            "attributes": table.attributes,
+            "classes": table.labels,
+            "target": table.target,
             "missing": self._missing_in_rules,
             "class_counts": table.class_counts,
+            "about": self._about(table),
         }
-        if "about" not in meaning:
-            known["about"] = self._about(table)
-        return RuleSet(
-            rules=tuple(rules),
-            attributes=table.attributes,
-            classes=table.labels,
-            target=table.target,
-            **known | meaning,
-        )
+        return RuleSet(rules=tuple(rules), **known | meaning)
 
     def _with_statistics(self, ruleset: RuleSet, table: TrainingTable) -> RuleSet:
         """Return the rules with their statistics."""

@@ -211,11 +211,6 @@ class Weights:
     unit: float = 1.0
 
     @classmethod
-    def equal(cls, n_samples: int) -> Self:
-        """Return a weight of 1 for every sample."""
-        return cls(np.ones(n_samples, dtype=np.int64))
-
-    @classmethod
     def of(cls, weights: Floats, most_units: int = MOST_UNITS) -> Self:
         """Round weights above 0 to units; none needs more than 2^-62 of their sum.
 
