@@ -17,20 +17,8 @@ from zipfile import BadZipFile
 
 from frri._util import import_optional, import_pandas
 from frri.readers.arff import read_arff
-from frri.readers.delimited import (
-    Layout,
-    decode,
-    find_layout,
-    is_utf16,
-    read_delimited,
-    read_layout,
-)
-from frri.readers.infer_types import (
-    ReadOptions,
-    check_date_format,
-    infer_columns,
-    replace_na_values,
-)
+from frri.readers.delimited import decode, find_layout, is_utf16, read_delimited, read_layout
+from frri.readers.infer_types import ReadOptions, check_date_format, infer_columns, replace_na
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +106,7 @@ def read_table(
         frame = read_parquet(content, name)
     else:
         frame = (read_json if kind == "json" else _read_arff)(content, name, options)
-    return replace_na_values(frame, na_values)
+    return replace_na(frame, na_values)
 
 
 def _kind_of(content: bytes) -> str:
@@ -399,7 +387,7 @@ def read_batches(
 def _text_batches(path: Path, options: ReadOptions) -> _Parts:
     """Read stretches of rows, each below the header of the file."""
     size, rows, read = path.stat().st_size, 0, 0
-    layout: Layout | None = None
+    layout = None
     for stretch in _stretches(path):
         read += len(stretch)
         if not stretch.strip():
@@ -461,7 +449,7 @@ def _arrow_batches(
             rows = _n_rows(batch.num_columns)
             for start in range(0, batch.num_rows, rows):
                 part = arrow.Table.from_batches([batch.slice(start, rows)])
-                yield replace_na_values(_arrow_frame(part, path.name), na_values), done
+                yield replace_na(_arrow_frame(part, path.name), na_values), done
     except (arrow.ArrowException, OSError):
         raise _damaged(path.name) from None
 

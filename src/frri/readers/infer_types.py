@@ -185,7 +185,7 @@ def _parse_quantities(
     return column.map(values).astype(float), note
 
 
-def replace_na_values(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.DataFrame":
+def replace_na(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.DataFrame":
     """Replace the numbers and strings that are marks of missing values."""
     if not na_values:
         return frame
