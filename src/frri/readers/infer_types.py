@@ -347,8 +347,9 @@ def declare(
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"id": [7, 8], "size": ["S", "L"]})
-    >>> declare(table, "table", ordinal={"size": ["S", "M", "L"]}, ignore=["id"]).dtypes.tolist()
-    [CategoricalDtype(categories=['S', 'M', 'L'], ordered=True, categories_dtype=object)]
+    >>> found = declare(table, "table", ordinal={"size": ["S", "M", "L"]}, ignore=["id"])
+    >>> found["size"].cat.categories.tolist()
+    ['S', 'M', 'L']
     """
     ordinal = ordinal or {}
     for column in (*nominal, *ordinal, *ignore):
