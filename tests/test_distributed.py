@@ -28,7 +28,7 @@ from frri.distributed import classifier as classifier_module
 from frri.distributed import cluster as cluster_module
 from frri.induction import bitmap_backend
 from frri.learners.additive import blocks as additive_blocks
-from frri.learners.frri import selection
+from frri.learners.frri import classifier as local_module
 from thorough import THOROUGH, some
 
 dask = pytest.importorskip("dask")
@@ -312,15 +312,15 @@ def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
 @pytest.fixture
 def _large_here(monkeypatch):
     """A fit in this process has little memory for covers."""
-    monkeypatch.setattr(selection, "LEAST_BYTES", 100)
-    monkeypatch.setattr(selection, "BESIDES", 0)
+    monkeypatch.setattr(local_module, "LEAST_BYTES", 100)
+    monkeypatch.setattr(local_module, "BESIDES", 0)
 
 
 @pytest.mark.usefixtures("_large_here")
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore:overflow")
 def test_broad_rules_come_first_as_on_one_machine(client):
     X, y = made(200)
-    base = 200 * (3 * selection.PER_VALUE + selection.PER_SAMPLE)
+    base = 200 * (3 * local_module.PER_VALUE + local_module.PER_SAMPLE)
     limit = {"work_limit": 50, "memory_limit": base + 800}
     here = frri.FRRIClassifier(**limit).fit(X, y)
     there = DaskFRRIClassifier(client=client, **limit).fit(X, y)

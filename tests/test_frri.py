@@ -28,7 +28,7 @@ from frri import (
     RuleSet,
     induction,
 )
-from frri.learners.frri import classifier, pipeline, selection
+from frri.learners.frri import classifier, pipeline
 from frri.table import to_matrix
 from thorough import often
 
@@ -493,7 +493,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
     """The time that making candidates takes is not there for their selection."""
     X, y = load_iris(return_X_y=True)
     now, given = [0.0], []
-    induce, select = induction.induce, selection.minimum_cover
+    induce, select = induction.induce, pipeline.minimum_cover
 
     def slow_induce(*arguments, **options):
         now[0] += 7.0
@@ -506,7 +506,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
     for module in (classifier, pipeline):
         monkeypatch.setattr(module, "perf_counter", lambda: now[0])
     monkeypatch.setattr(induction, "induce", slow_induce)
-    monkeypatch.setattr(selection, "minimum_cover", noting_select)
+    monkeypatch.setattr(pipeline, "minimum_cover", noting_select)
     for limit in (None, 10, 5):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -23,7 +23,7 @@ from frri.cover.local_search import LocalSearch
 from frri.induction import class_layout
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.numpy_backend import NumpyBackend
-from frri.learners.frri import selection
+from frri.learners.frri import classifier
 from test_induction import KINDS, _coarse, random_table  # noqa: F401 - a fixture
 from thorough import often
 
@@ -145,10 +145,10 @@ def fitted(X, y, **options):
 @needs_numba
 @pytest.mark.usefixtures("_large_path")
 def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
-    monkeypatch.setattr(selection, "LEAST_BYTES", 100)
-    monkeypatch.setattr(selection, "BESIDES", 0)
+    monkeypatch.setattr(classifier, "LEAST_BYTES", 100)
+    monkeypatch.setattr(classifier, "BESIDES", 0)
     X, y = make_classification(500, 5, n_redundant=0, class_sep=1.5, flip_y=0, random_state=1)
-    base = 500 * (5 * selection.PER_VALUE + selection.PER_SAMPLE)
+    base = 500 * (5 * classifier.PER_VALUE + classifier.PER_SAMPLE)
     plain = fitted(X, y)
     assert plain.selection_.status == "optimal"
     for n_jobs in (1, 2):
@@ -172,13 +172,13 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
 
 
 def test_what_is_free_is_planned_with(monkeypatch):
-    monkeypatch.setattr(selection, "_free_memory", lambda: 600_000_000)
-    assert selection.plan_cover_bytes(100_000, 10) < selection.DEFAULT_BYTES
+    monkeypatch.setattr(classifier, "free_memory", lambda: 600_000_000)
+    assert classifier.plan_cover_bytes(100_000, 10) < classifier.DEFAULT_BYTES
     with pytest.raises(ValueError, match="but there are only 600 MB free: free some, fit a sample"):
-        selection.plan_cover_bytes(1_000_000, 10)
-    monkeypatch.setattr(selection, "_free_memory", lambda: None)  # nobody knows
-    assert selection.plan_cover_bytes(1_000_000, 10) == selection.DEFAULT_BYTES
-    assert selection.memory_bytes("1.5gib") == 1.5 * 2**30
+        classifier.plan_cover_bytes(1_000_000, 10)
+    monkeypatch.setattr(classifier, "free_memory", lambda: None)  # nobody knows
+    assert classifier.plan_cover_bytes(1_000_000, 10) == classifier.DEFAULT_BYTES
+    assert classifier.memory_bytes("1.5gib") == 1.5 * 2**30
 
 
 @pytest.mark.parametrize("limit", ["much", "-1 GB", "2 XB", 0, -5, 2.5, True, ""])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from frri._util import Flags, Floats, Ints, Types, Words
     from frri.cover import Cover, PartialCover
     from frri.distributed.cluster import Cluster, Future
-    from frri.learners.frri.selection import Limits
+    from frri.learners.frri.pipeline import Limits
 
 # Memory of a selection, in sizes of its covers: measured, and rounded up.
 COPIES = 4

@@ -1,11 +1,10 @@
 """FRRI: the fewest rules around samples that cover all of them and no sample of another class."""
 
 from frri.learners.frri.bagging import FRRIBaggingClassifier
-from frri.learners.frri.classifier import FRRIClassifier
+from frri.learners.frri.classifier import FRRIClassifier, NotEnoughMemoryError
 from frri.learners.frri.ordinal import FRRIOrdinalClassifier
 from frri.learners.frri.pipeline import ManyRulesWarning, too_many_rules
 from frri.learners.frri.regressor import FRRIRegressor
-from frri.learners.frri.selection import NotEnoughMemoryError
 
 __all__ = [
     "FRRIBaggingClassifier",

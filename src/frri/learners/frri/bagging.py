@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats, Ints, Positions, Types, Words
     from frri.learners.calibration import Calibration
-    from frri.learners.frri.selection import Limits
+    from frri.learners.frri.pipeline import Limits
     from frri.learners.training_table import TrainingTable
     from frri.rules import Label
 

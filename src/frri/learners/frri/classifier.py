@@ -1,7 +1,10 @@
 """FRRI classifier: every sample becomes a rule, rules are shortened, the fewest are selected."""
 
+import os
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
 
@@ -11,9 +14,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
-from frri._util import Floats, Ints, Positions
+from frri._util import Floats, Ints, Positions, short_repr
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.cover.matrix import elements, packed
+from frri.cover.memory_bounded import BYTES_PER_WORD
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleClassifier
 from frri.learners.frri.pipeline import (
@@ -24,11 +28,27 @@ from frri.learners.frri.pipeline import (
     induce_rules,
     initial_types,
 )
-from frri.learners.frri.selection import LEAST_BYTES, QUICK_BYTES, memory_bytes, plan_cover_bytes
 from frri.learners.training_table import TrainingTable, box_rule, scaled_values
 from frri.learners.validation import check_choice, check_count, check_share
 from frri.rules import Label, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts
+
+# Bytes that covers may take by default; larger problems are divided (see
+# `frri.cover.memory_bounded`).
+DEFAULT_BYTES = 1 << 29
+# Bytes for each sample where a first cover is all that is wanted: half a percent more rules in half
+# of the time at 100,000 samples.
+QUICK_BYTES = 600
+# Bytes below which hardly a problem can be divided.
+LEAST_BYTES = 1 << 23
+# Bytes per value and per sample that a table takes in other forms, and what the search takes
+# besides.
+PER_VALUE, PER_SAMPLE, BESIDES = 70, 250, 50_000_000
+# Peak memory of covers while they are put in order, as a multiple of their size.
+PEAK = 1.5
+
+UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -329,3 +349,87 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
             memory_bytes(self.memory_limit)
         check_choice("candidates", self.candidates, ("shortened", "all-minimal"))
         check_count("max_candidates", self.max_candidates, 1)
+
+
+# --- Memory
+
+
+class NotEnoughMemoryError(MemoryError, ValueError):
+    """A fit would need more memory than is free or allowed."""
+
+
+def memory_bytes(limit: Any) -> int:
+    """Return a memory limit in bytes, from a number of bytes or a string with a unit.
+
+    Examples
+    --------
+    >>> memory_bytes("2 GB"), memory_bytes(10_000)
+    (2000000000, 10000)
+    >>> memory_bytes("much")
+    Traceback (most recent call last):
+        ...
+    ValueError: memory_limit must be a number of bytes or a text such as '2 GB', got 'much'.
+    """
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([a-z]*)\s*", limit.lower())
+        if found and found[2] in UNITS:
+            return int(float(found[1]) * UNITS[found[2]])
+    if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
+        return limit
+    raise ValueError(
+        f"memory_limit must be a number of bytes or a text such as '2 GB', got {short_repr(limit)}."
+    )
+
+
+def plan_cover_bytes(
+    n_samples: int, n_features: int, limit: Any = None, free: int | None = None
+) -> int:
+    """Return the number of bytes that covers may take.
+
+    The memory of the whole fit is limited by what is free (here, unless given), of which covers
+    take `DEFAULT_BYTES` at most, or by `limit`.
+
+    Examples
+    --------
+    >>> plan_cover_bytes(1000, 10, "1 GB")
+    204000
+    >>> plan_cover_bytes(1_000_000, 10, "500 MB")
+    Traceback (most recent call last):
+        ...
+    frri.learners.frri.classifier.NotEnoughMemoryError: FRRI needs about 1.0 GB for 1,000,000 ...
+    """
+    # No rule covers more words than there are.
+    most = n_samples * (n_samples // 64 + 2) * BYTES_PER_WORD
+    base = n_samples * (PER_VALUE * n_features + PER_SAMPLE) + BESIDES
+    least = base + int(PEAK * min(LEAST_BYTES, most))
+    available = (free_memory() if free is None else free) if limit is None else memory_bytes(limit)
+    if available is None:
+        return DEFAULT_BYTES
+    if least > available:
+        shown = show_bytes(available)
+        known = f"there are only {shown} free: free some"
+        if limit is not None:
+            known = f"memory_limit is {shown}: raise it"
+        raise NotEnoughMemoryError(
+            f"FRRI needs about {show_bytes(least)} for {n_samples:,} objects and {n_features} "
+            f"attributes, but {known}, fit a sample of the rows, or take AdditiveRulesClassifier "
+            "or RIPPERClassifier."
+        )
+    room = min(most, int((available - base) / PEAK))
+    return room if limit is not None else min(room, DEFAULT_BYTES)
+
+
+def free_memory() -> int | None:
+    """Return the free memory of the machine in bytes; None where it is unknown."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def show_bytes(amount: int) -> str:
+    """Return an amount of memory for readers."""
+    return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"

@@ -19,14 +19,20 @@ from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util import did_you_mean, join_names, short_repr
-from frri.cover import Cover, CoverMatrix
+from frri.cover import Cover, CoverMatrix, minimum_cover, multiple_cover, partial_cover
 from frri.cover.memory_bounded import join_covers
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
-from frri.learners.frri.selection import Limits, SearchLimits, describe_unproved
 from frri.learners.quickrules import PositiveRegion, greedy_reduct
+from frri.learners.rule_limits import check_limits
 from frri.learners.training_table import box_rule, lengths_of
-from frri.learners.validation import LARGEST_AMOUNT, check_choice, check_count, random_numbers
+from frri.learners.validation import (
+    LARGEST_AMOUNT,
+    check_choice,
+    check_count,
+    check_share,
+    random_numbers,
+)
 from frri.table import EncodedTable
 from frri.table.checks import check_resolution
 from frri.table.impute import impute_missing
@@ -286,6 +292,155 @@ def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
         np.bincount(classes),
         found.seconds,
         found.preselected,
+    )
+
+
+# --- Limits on the selected rules
+
+# Rounding error of a fraction of a class.
+ROUNDING = 1e-9
+
+
+class SearchLimits(NamedTuple):
+    """Limits of the search: its work, its seconds, and the optimality gap at which it may stop."""
+
+    work_limit: int
+    time_limit: float | None = None
+    optimality_gap: float = 0.0
+
+
+class Limits(NamedTuple):
+    """Limits on the selected rules; without any, the fewest rules that cover all samples.
+
+    The first six are parameters of the estimators; `of` names the set that fractions refer to.
+    """
+
+    min_new_coverage: float = 0.0
+    coverage: float = 1.0
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    min_support: float = 0.0
+    times_covered: int = 1
+    of: str = "class"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every sample that can be covered must be."""
+        return self.max_rules is None and self.min_new_coverage <= 0 and self.coverage >= 1
+
+    @property
+    def all_candidates(self) -> bool:
+        """Whether all samples are to be covered, by any candidates."""
+        return self.is_complete and self.max_conditions is None and self.min_support <= 0
+
+    @property
+    def claim(self) -> str:
+        """Statement that an optimal selection proves.
+
+        Examples
+        --------
+        >>> Limits().claim, Limits(coverage=0.9).claim
+        ('the fewest', 'the fewest that cover 90% of each class')
+        """
+        if self.times_covered > 1:
+            return f"the fewest that cover every object {self.times_covered} times"
+        if self.is_complete:
+            return "the fewest"
+        if self.coverage < 1:
+            return f"the fewest that cover {self.coverage:.0%} of each {self.of}"
+        if self.min_new_coverage > 0:
+            return (
+                f"the best of which each newly covers {self.min_new_coverage:.0%} of its {self.of}"
+            )
+        return "those that cover most"
+
+    def check(self) -> None:
+        """Raise an error for limits that are invalid, alone or together."""
+        check_limits(self.max_rules, self.max_conditions, self.min_support)
+        check_share("min_new_coverage", self.min_new_coverage)
+        check_share("coverage", self.coverage)
+        if self.coverage < 1 and (self.max_rules is not None or self.min_new_coverage > 0):
+            other = "min_new_coverage" if self.max_rules is None else "max_rules"
+            raise ValueError(f"coverage and {other} contradict each other: give one of them.")
+
+    def allow(self, found: Candidates) -> CoverMatrix:
+        """Return the covers of the candidates; those too long or too narrow cover nothing."""
+        if self.max_conditions is None and self.min_support <= 0:
+            return found.covers
+        least = self.min_support * found.sizes[found.groups]
+        kept = found.covers.sizes() >= least - ROUNDING
+        if self.max_conditions is not None:
+            kept &= found.lengths <= self.max_conditions
+        return found.covers.only(kept)
+
+    def select(
+        self, covers: CoverMatrix, costs: Ints, groups: Ints, sizes: Ints, search: SearchLimits
+    ) -> Cover | PartialCover:
+        """Select the fewest rules that cover everything, or the best ones under the limits.
+
+        Candidates have a cost, which decides among equally many, and cover samples of one group.
+        """
+        limited: dict[str, Any] = {"work_limit": search.work_limit, "time_limit": search.time_limit}
+        if self.times_covered > 1:
+            return multiple_cover(covers, self.times_covered, costs, **limited)
+        if self.is_complete:
+            return minimum_cover(covers, costs, optimality_gap=search.optimality_gap, **limited)
+        prices = np.ceil(self.min_new_coverage * sizes - ROUNDING)[groups]
+        left_out = None
+        if self.coverage < 1:
+            coverable = [covers.only(groups == g).union().sum() for g in range(len(sizes))]
+            left_out = np.maximum(coverable - np.ceil(self.coverage * sizes - ROUNDING), 0)
+            prices = np.full(len(groups), sizes.sum() + 1)
+        return partial_cover(
+            covers,
+            prices,
+            groups,
+            costs=costs,
+            at_most=self.max_rules,
+            left_out=left_out,
+            **limited,
+        )
+
+    def certificate(self, cover: Cover | PartialCover, n_samples: int) -> dict[str, Any]:
+        """Return what is proved about the selected rules."""
+        known: dict[str, Any] = {"status": cover.status, "stopped_by": cover.stopped_by}
+        if isinstance(cover, Cover):
+            return known | {
+                "lower_bound": cover.lower_bound,
+                "gap": cover.gap,
+                "conditions_status": cover.cost_status,
+                "solver": cover.solver,
+            }
+        known |= {"n_covered": cover.n_covered, "solver": "highs"}
+        if self.coverage >= 1:
+            return known | {"worth": cover.worth, "bound": cover.bound}
+        # The price of a rule is one more than the number of samples.
+        n_rules = len(cover)
+        bound = min(max(-(cover.bound // (n_samples + 1)), 0), n_rules)
+        if bound == n_rules:
+            known |= {"status": "optimal", "stopped_by": None}
+        gap = (n_rules - bound) / n_rules if n_rules else 0.0
+        return known | {"lower_bound": bound, "gap": gap}
+
+
+STOPPED_BY = {
+    "effort": "its limit of work; a larger `work_limit` may prove it",
+    "time": "`time_limit`",
+    "interrupt": "an interrupt",
+    "gap": "`optimality_gap`",
+    "memory": "the memory that candidates may take; a larger `memory_limit` may need fewer rules",
+}
+
+
+def describe_unproved(selection: Mapping[str, Any]) -> str:
+    """Return two sentences about a selection that is not proven optimal."""
+    known = "fewest: at least {lower_bound} are needed (gap {gap:.1%})."
+    if "worth" in selection:
+        known = "best: they are worth {worth}, at most {bound} is possible."
+    return (
+        f"The {selection['n_rules']} rules are the best found, not proved "
+        f"{known.format(**selection)} "
+        f"The search was stopped by {STOPPED_BY[selection['stopped_by']]}."
     )
 
 

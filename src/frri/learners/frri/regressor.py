@@ -12,13 +12,13 @@ from frri._util import Floats, Ints, short_repr
 from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
 from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
+from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
 from frri.learners.frri.pipeline import (
     Candidates,
     FRRILearner,
     attribute_orders,
     initial_types,
 )
-from frri.learners.frri.selection import check_pairs
 from frri.learners.training_table import NumberTable, scaled_values
 from frri.learners.validation import check_choice, check_count
 from frri.rules import RuleSet
@@ -222,3 +222,24 @@ def _fit_ridge(fractions: Floats, target: Floats, weights: Floats) -> Floats:
     heavy = fractions * weights[:, None]
     penalty = PENALTY * np.eye(fractions.shape[1])
     return solve(product(heavy.T, fractions) + penalty, total(heavy.T * target))
+
+
+def check_pairs(n_samples: int) -> None:
+    """Raise an error if two bits for every pair of samples take more memory than is free.
+
+    Examples
+    --------
+    >>> check_pairs(1000)
+    >>> check_pairs(100_000_000)
+    Traceback (most recent call last):
+        ...
+    frri.learners.frri.classifier.NotEnoughMemoryError: FRRI for numbers looks at all pairs ...
+    """
+    needed, available = n_samples * n_samples // 4, free_memory()
+    if available is not None and needed > available:
+        raise NotEnoughMemoryError(
+            f"FRRI for numbers looks at all pairs of objects, which takes about "
+            f"{show_bytes(needed)} for {n_samples:,} of them, but there are only "
+            f"{show_bytes(available)} free: fit a sample of the rows, or take "
+            "AdditiveRulesRegressor."
+        )
