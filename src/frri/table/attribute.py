@@ -54,38 +54,34 @@ class Attribute:
         if not self.kind:
             kind = "numeric" if self.categories is None else "nominal"
             object.__setattr__(self, "kind", kind)
-        name = f"Attribute {self.name!r}"
-        if self.kind not in KINDS:
-            raise ValueError(f"{name} is of unknown kind {self.kind!r}.")
-        if (self.categories is not None) != (self.kind in {"ordinal", "nominal"}):
-            raise ValueError(f"{name}: categories do not go with kind {self.kind!r}.")
+        problem = self._problem()
+        if problem:
+            raise ValueError(f"Attribute {self.name!r}{problem}.")
         if self.kind == "ordinal":
-            if not self.categories:
-                raise ValueError(
-                    f"{name} is ordinal and has no categories; list them or leave it out."
-                )
             object.__setattr__(self, "low", 0.0)
-            object.__setattr__(self, "high", len(self.categories) - 1.0)
-        ends = [self.low, self.high, 0.0 if isinstance(self.typical, str) else self.typical or 0.0]
+            object.__setattr__(self, "high", len(self.categories or ()) - 1.0)
+
+    def _problem(self) -> str:
+        """Return what is wrong, as the end of a sentence that begins with the name."""
+        if self.kind not in KINDS:
+            return f" is of unknown kind {self.kind!r}"
+        if (self.categories is not None) != (self.kind in {"ordinal", "nominal"}):
+            return f": categories do not go with kind {self.kind!r}"
+        if self.kind == "ordinal" and not self.categories:
+            return " is ordinal and has no categories; list them or leave it out"
+        number = None if isinstance(self.typical, str) else self.typical
+        ends = (self.low, self.high, number or 0.0)
         farthest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
         if self.kind == "date" and farthest > FARTHEST_DATE:
-            raise ValueError(
-                f"{name} holds dates up to {farthest:g} days from 1970; "
-                f"they may be {FARTHEST_DATE:g} days away."
-            )
-        if self.typical is not None:
-            self._check_typical(f"{name} has the typical value {self.typical!r}")
-
-    def _check_typical(self, what: str) -> None:
+            days = f"{farthest:g} days from 1970; they may be {FARTHEST_DATE:g} days away"
+            return f" holds dates up to {days}"
         if self.categories is not None:
-            if self.typical not in self.categories:
-                raise ValueError(f"{what}, which is none of its categories.")
-        elif (
-            isinstance(self.typical, str | None)
-            or not isfinite(self.typical)
-            or not self.low <= self.typical <= self.high
-        ):
-            raise ValueError(f"{what}; give a finite number from {self.low:g} to {self.high:g}.")
+            valid, remedy = self.typical in self.categories, ", which is none of its categories"
+        else:
+            valid = number is not None and isfinite(number) and self.low <= number <= self.high
+            remedy = f"; give a finite number from {self.low:g} to {self.high:g}"
+        valid = valid or self.typical is None
+        return "" if valid else f" has the typical value {self.typical!r}{remedy}"
 
     @property
     def typical_code(self) -> float:
