@@ -49,7 +49,9 @@ def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration
     distinct samples and K classes.
     """
     samples = HeldOut.of(table)
-    if not learner.calibrate or not samples.suffice:
+    n_first, n_all = samples.half.sum(), len(samples.half)
+    suffice = samples.n_distinct >= MIN_SAMPLES and 0 < n_first < n_all
+    if not learner.calibrate or not suffice:
         return Calibration(samples.n_distinct / (samples.n_distinct + len(table.labels)))
     shares, decided = learner._held_out(table, samples)  # noqa: SLF001 - the two are one thing
     is_sum = learner.ruleset_.semantics.meaning.link == "softmax"
@@ -91,11 +93,6 @@ class HeldOut(NamedTuple):
         half = ((rank + own) % 2 == 1)[inverse[rows]]
         weight = float(table.all_weights[rows].sum()) / int(kept.sum())
         return cls(rows, half, int(kept.sum()), weight)
-
-    @property
-    def suffice(self) -> bool:
-        """Whether there are enough samples in both halves."""
-        return self.n_distinct >= MIN_SAMPLES and 0 < self.half.sum() < len(self.half)
 
 
 def cross_fit(
@@ -171,13 +168,7 @@ def least_loss(
 
 
 def scale_votes(shares: Floats, scale: float) -> Floats:
-    """Return probabilities as if the votes behind them were multiplied.
-
-    Examples
-    --------
-    >>> scale_votes(np.array([[0.25, 0.75]]), 2.0).round(3)
-    array([[0.1, 0.9]])
-    """
+    """Return probabilities as if the votes behind them were multiplied."""
     if scale == 1.0:
         return shares
     raised = exp(scale * log(shares / shares.max(axis=1, keepdims=True)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,22 +77,14 @@ class SizePath:
 
     def plain(self) -> dict[str, Any]:
         """Return the path as JSON values, for files."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
+        lists = {name: list(getattr(self, name)) for name in ("sizes", "scores", "errors")}
+        return lists | {"chosen": self.chosen, "measure": self.measure}
 
     def to_frame(self) -> Any:
         """Return a data frame of pandas with a row for each size."""
         pandas = import_optional("pandas", "A table of sizes", "tables")
-        return pandas.DataFrame(
-            {
-                "size": self.sizes,
-                "score": self.scores,
-                "error": self.errors,
-                "chosen": [size == self.chosen for size in self.sizes],
-            }
-        )
+        table = {"size": self.sizes, "score": self.scores, "error": self.errors}
+        return pandas.DataFrame(table | {"chosen": [size == self.chosen for size in self.sizes]})
 
     def __str__(self) -> str:
         reached = f"{self.score_of(self.best):.2f} with {self.best}"
@@ -105,13 +97,7 @@ class SizePath:
 
 
 def sizes_between(fewest: int, most: int) -> tuple[int, ...]:
-    """Return sizes from few rules to many, in about equal ratios.
-
-    Examples
-    --------
-    >>> sizes_between(2, 26)
-    (2, 3, 4, 6, 9, 12, 18, 26)
-    """
+    """Return sizes from few rules to many, in about equal ratios."""
     sizes = np.rint(np.geomspace(fewest, most, SIZES)).astype(int)
     return tuple(np.unique(sizes).tolist())
 

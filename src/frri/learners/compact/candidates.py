@@ -323,7 +323,7 @@ class RuleSelection:
             ahead = self._best_scores(self.rules)
             values = self._objectives(ahead, self.candidates)
             best = int(values.argmax())
-            if not values[best] > self._objective(ahead):
+            if not values[best] > objective(self.samples, *ahead):
                 return
             self.rules.append(best)
 
@@ -335,7 +335,7 @@ class RuleSelection:
             others = [*self.rules[:place], *self.rules[place + 1 :]]
             ahead = self._best_scores(others)
             values = self._objectives(ahead, self.candidates)
-            now, without = values[rule], self._objective(ahead)
+            now, without = values[rule], objective(self.samples, *ahead)
             if classes[rule] not in classes[others]:  # the last one of its class
                 without = -np.inf
                 values = np.where(classes == classes[rule], values, -np.inf)
@@ -371,10 +371,6 @@ class RuleSelection:
     def _best_scores(self, rules: list[int]) -> tuple[Floats, Floats]:
         scores = (self.candidates.scores[r] for r in rules)
         return best_scores(self.samples, self.candidates.classes[rules], scores)
-
-    def _objective(self, ahead: tuple[Floats, Floats]) -> float:
-        """Return the objective in steps, without the cost of features."""
-        return float(_objective((ahead[0] - ahead[1]) * (STEPS / 2), self.samples.weights))
 
     def _objectives(self, ahead: tuple[Floats, Floats], rules: CandidateBoxes) -> Floats:
         """Return the objective with each of some rules added, minus the cost of its features."""
@@ -420,8 +416,7 @@ def find_fewest_errors(
 def objective_fraction(samples: BoxSamples, classes: Positions, scores: Floats) -> float:
     """Return the objective of rules as a fraction of the sum of weights, without feature costs."""
     own, other = best_scores(samples, classes, scores)
-    steps = _objective((own - other) * (STEPS / 2), samples.weights)
-    return float(steps) / (STEPS * samples.total)
+    return objective(samples, own, other) / (STEPS * samples.total)
 
 
 def error_fraction(samples: BoxSamples, classes: Positions, scores: Floats) -> float:
@@ -443,6 +438,11 @@ def best_scores(
         np.maximum(own, row, out=own, where=mine)
         np.maximum(other, row, out=other, where=~mine)
     return own, other
+
+
+def objective(samples: BoxSamples, own: Floats, other: Floats) -> float:
+    """Return the objective of the best scores, in steps, without the cost of features."""
+    return float(_objective((own - other) * (STEPS / 2), samples.weights))
 
 
 def _objective(margins: Floats, weights: Floats) -> Any:
