@@ -23,16 +23,8 @@ __all__ = [
 
 to_json = RuleSet.to_json
 
+_EXPORTS = (to_text, to_markdown, to_latex, to_csv, to_sql, to_python, to_javascript, to_json)
 FORMATS: Mapping[str, Callable[[RuleSet], str]] = MappingProxyType(
-    {
-        "text": to_text,
-        "markdown": to_markdown,
-        "latex": to_latex,
-        "csv": to_csv,
-        "sql": to_sql,
-        "python": to_python,
-        "javascript": to_javascript,
-        "json": to_json,
-    }
+    {export.__name__.removeprefix("to_"): export for export in _EXPORTS}
 )
 """Every export by name."""

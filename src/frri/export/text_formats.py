@@ -67,14 +67,8 @@ def _markdown_cell(cell: str) -> str:
 
 
 _COMMANDS = {
+    **{character: f"\\{character}" for character in "{}$&#%_"},
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<=": r"$\leq$",

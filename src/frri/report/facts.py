@@ -114,10 +114,7 @@ def facts(
         "overview": _overview(ruleset, table),
         "attributes": _attributes(ruleset, table, colored),
         "rules": [_statistics(rule.statistics) for rule in ruleset],
-        "data": None,
-        "performance": None,
-        "curve": None,
-        "merged": None,
+        **dict.fromkeys(("data", "performance", "curve", "merged")),
         "path": _size_path(ruleset.about),
         "stability": _stability(ruleset, stability),
     }

@@ -19,13 +19,7 @@ from frri.rules import RuleSet
 from frri.rules.text import rule_text, ruleset_html
 from frri.table import Attribute
 
-TABS = (
-    ("rules", "Rules"),
-    ("what-if", "What-if"),
-    ("cases", "Cases"),
-    ("overview", "Overview"),
-    ("edit", "Edit"),
-)
+TABS = [(text.lower(), text) for text in ("Rules", "What-if", "Cases", "Overview", "Edit")]
 # A smaller number of rules is named if it loses no more accuracy than this.
 LOSS = 0.01
 # Of more classes, only the least and the most often recognized ones are named.
