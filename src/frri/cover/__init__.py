@@ -116,26 +116,12 @@ def minimum_cover(
             pass
         except KeyboardInterrupt:
             work.stopped_by = "interrupt"
-    cover, bound = problem.cover, problem.lower_bound
-    proved = bound == len(cover)
+    size, bound = len(problem.cover), problem.lower_bound
+    proved = bound == size
     if work.stopped_by is None and not (problem.settled if tie_break else proved):
-        enough = not proved and work.near_enough(len(cover), bound)
+        enough = not proved and work.near_enough(size, bound)
         work.stopped_by = "gap" if enough else "effort"  # some components have a limit of their own
-    return Cover(
-        selected=cover,
-        status="optimal" if proved else "feasible",
-        lower_bound=bound,
-        cost=int(prices[cover].sum()),
-        cost_status="optimal" if problem.cost_proved else "feasible",
-        settled=problem.settled,
-        stopped_by=work.stopped_by,
-        solver=solver,
-        nodes=work.nodes,
-        pivots=work.pivots,
-        steps=work.steps,
-        effort=work.units,
-        seconds=work.close(),
-    )
+    return Cover.of(problem, prices, work, solver)
 
 
 def _check_costs(costs: ArrayLike | None, n: int) -> Ints:

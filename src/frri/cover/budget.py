@@ -118,12 +118,8 @@ class Work:
         )
 
     @property
-    def units(self) -> int:
-        """Units of work spent so far."""
-        return -(-self.spent // CELLS)
-
-    def close(self) -> float:
-        """Return the seconds that the search took."""
+    def seconds(self) -> float:
+        """Seconds since the search began."""
         return time.perf_counter() - self.start
 
     @contextmanager

@@ -22,7 +22,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from frri._util import Floats, Ints
-from frri.cover.budget import Exhausted, Work
+from frri.cover.budget import CELLS, Exhausted, Work
 from frri.cover.matrix import CoverMatrix
 from frri.cover.reduce import to_sparse, undominated
 from frri.cover.solve import Cover, Status
@@ -292,21 +292,8 @@ def multiple_cover(
         with suppress(Exhausted):
             problem.run(work, max(1, work_limit // UNITS_PER_NODE))
     proved = problem.lower_bound == len(problem.cover)
-    return Cover(
-        selected=problem.cover,
-        status="optimal" if proved else "feasible",
-        lower_bound=problem.lower_bound,
-        cost=int(price[problem.cover].sum()),
-        cost_status="optimal" if problem.cost_proved else "feasible",
-        settled=False,
-        stopped_by=None if proved else work.stopped_by or "effort",
-        solver="highs",
-        nodes=work.nodes,
-        pivots=0,
-        steps=0,
-        effort=min(work_limit, work.nodes * UNITS_PER_NODE),
-        seconds=work.close(),
-    )
+    work.stopped_by = None if proved else work.stopped_by or "effort"
+    return Cover.of(problem, price, work, "highs")
 
 
 class MilpProblem:
@@ -406,6 +393,7 @@ class MilpProblem:
         whole = np.ones(len(prices))
         answer = _solve_program(prices, rows, whole, nodes, work.deadline, limits)
         work.nodes += answer.nodes
+        work.spent += answer.nodes * UNITS_PER_NODE * CELLS
         return answer.chosen, answer.bound
 
     def _choose_greedily(self) -> Ints:

@@ -12,7 +12,7 @@ and not of the way it was found.
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,7 +20,7 @@ from scipy import sparse
 from frri._util import Ints
 from frri.cover.bounds import subgradient_bound
 from frri.cover.branch_and_bound import BranchAndBound
-from frri.cover.budget import Work
+from frri.cover.budget import CELLS, Work
 from frri.cover.local_search import LocalSearch
 from frri.cover.matrix import CoverLists, CoverMatrix, greedy_cover
 from frri.cover.reduce import components, find_forced, label_components, reduce, undominated
@@ -76,6 +76,26 @@ class Cover:
     steps: int
     effort: int
     seconds: float
+
+    @classmethod
+    def of(cls, problem: Any, costs: Ints, work: Work, solver: str) -> "Cover":
+        """Return the results of a problem after it was run."""
+        selected, bound = problem.cover, problem.lower_bound
+        return cls(
+            selected=selected,
+            status="optimal" if bound == len(selected) else "feasible",
+            lower_bound=bound,
+            cost=int(costs[selected].sum()),
+            cost_status="optimal" if problem.cost_proved else "feasible",
+            settled=problem.settled,
+            stopped_by=work.stopped_by,
+            solver=solver,
+            nodes=work.nodes,
+            pivots=work.pivots,
+            steps=work.steps,
+            effort=-(-work.spent // CELLS),
+            seconds=work.seconds,
+        )
 
     def __len__(self) -> int:
         return len(self.selected)
@@ -353,15 +373,16 @@ class Component:
         return keep[taken], keep[left], matrix[left][:, objects]
 
     def _improve(self, cover: Ints) -> None:
-        """Keep a cover if it is smaller, or cheaper and not larger."""
-        cover = np.sort(cover)
-        ours = len(self.inside), int(self.costs[self.inside].sum())
-        if (len(cover), int(self.costs[cover].sum())) < ours:
-            self.inside = cover
+        self.inside = better_cover(self.inside, np.sort(cover), self.costs)
 
     def _raise_bound(self, bound: int) -> None:
         self.lower_bound = max(self.lower_bound, min(bound, len(self.inside)))
         self.proved = len(self.inside) == self.lower_bound
+
+
+def better_cover(known: Ints, cover: Ints, costs: Ints) -> Ints:
+    """Return the smaller of two covers, the cheaper of equal ones, else the known one."""
+    return min((known, cover), key=lambda one: (len(one), int(costs[one].sum())))
 
 
 def _has_tableau(matrix: sparse.csr_array) -> bool:

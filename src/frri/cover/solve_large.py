@@ -34,7 +34,7 @@ from frri.cover.reduce import (
     to_sparse,
     undominated_rows,
 )
-from frri.cover.solve import Problem
+from frri.cover.solve import Problem, better_cover
 
 # Maximum number of pairs of candidate and object of the smaller problem.
 LARGEST_CORE = 4_000_000
@@ -272,6 +272,4 @@ class LargeProblem:
         self.lower_bound = max(self.lower_bound, min(bound, len(self.cover)))
 
     def _improve(self, cover: Ints) -> None:
-        ours = len(self.cover), int(self.costs[self.cover].sum())
-        if (len(cover), int(self.costs[cover].sum())) < ours:
-            self._cover = cover
+        self._cover = better_cover(self.cover, cover, self.costs)
