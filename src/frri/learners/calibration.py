@@ -168,7 +168,13 @@ def least_loss(
 
 
 def scale_votes(shares: Floats, scale: float) -> Floats:
-    """Return probabilities as if the votes behind them were multiplied."""
+    """Return probabilities as if the votes behind them were multiplied.
+
+    Examples
+    --------
+    >>> scale_votes(np.array([[0.25, 0.75]]), 2.0).round(3)
+    array([[0.1, 0.9]])
+    """
     if scale == 1.0:
         return shares
     raised = exp(scale * log(shares / shares.max(axis=1, keepdims=True)))

@@ -97,7 +97,13 @@ class SizePath:
 
 
 def sizes_between(fewest: int, most: int) -> tuple[int, ...]:
-    """Return sizes from few rules to many, in about equal ratios."""
+    """Return sizes from few rules to many, in about equal ratios.
+
+    Examples
+    --------
+    >>> sizes_between(2, 26)
+    (2, 3, 4, 6, 9, 12, 18, 26)
+    """
     sizes = np.rint(np.geomspace(fewest, most, SIZES)).astype(int)
     return tuple(np.unique(sizes).tolist())
 

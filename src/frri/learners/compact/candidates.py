@@ -217,6 +217,13 @@ def box_radii(
 
     If there are fewer than k, to the farthest; 1 if there is none. With `counts` (sample weights),
     the smallest distance within which samples of other classes have a total weight of at least k.
+
+    Examples
+    --------
+    >>> values, classes = np.array([[0.0], [0.25], [1.0]]), np.array([0, 1, 1])
+    >>> samples = BoxSamples(values, classes, 2, np.ones(3), np.array([False]), 3.0)
+    >>> box_radii(samples, np.arange(3), 2)
+    array([1.  , 0.25, 1.  ])
     """
     values, classes, found = samples.values, samples.classes, np.ones(len(anchors))
     all_sides = np.full((1, values.shape[1]), ConditionType.SIMILAR, dtype=np.int8)
