@@ -107,18 +107,27 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     class_weight: Literal["sqrt", "balanced"] | Mapping[Any, float] | None = "sqrt"
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override] # no weights
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:  # type: ignore[override] # no weights
         """Learn the rules; sample weights are not supported, because samples are drawn at random.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
+        **refused
+            None: sample weights, for example, are an error.
 
         Returns
         -------
         self
         """
+        if "sample_weight" in refused:
+            raise TypeError(
+                "Bagged rules takes no sample_weight: the samples of a bag are drawn at random, "
+                "each as likely as any other; MODLEMClassifier takes weights."
+            )
+        if refused:
+            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}.")
         self._check_parameters()
         table = self._training_table(X, y)
         model = AdditiveRulesClassifier(
