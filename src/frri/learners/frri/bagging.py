@@ -12,7 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from frri._reproducible import exp
 from frri._util import map_threads
-from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix, minimum_cover
+from frri.cover import CoverMatrix, minimum_cover
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, induce
 from frri.induction.numpy_backend import distances
@@ -140,7 +140,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     _check_batches: Any = field(init=False, default=())
 
     bags_: Ints = field(init=False)
-    selected_: Ints = field(init=False)
     oob_score_: float = field(init=False)
     oob_balanced_score_: float = field(init=False)
 
@@ -148,16 +147,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     max_samples: Any = 0.5
     max_features: float = 0.7
     form: str = "pooled"
-    attribute_order: str = "given"
     conditions: Any = None
     min_new_coverage: float = 0.0
     coverage: float = 1.0
-    max_rules: int | None = None
-    max_conditions: int | None = None
-    min_support: float = 0.0
-    work_limit: int = DEFAULT_WORK_LIMIT
-    time_limit: float | None = None
-    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_batches: Any = None) -> Self:
         """Induce rules from bags of a table and its class labels.

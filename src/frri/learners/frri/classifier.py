@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from frri import induction
 from frri._util import Floats, Ints, Positions, short_repr
-from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
+from frri.cover import CoverMatrix
 from frri.cover.matrix import elements, packed
 from frri.cover.memory_bounded import BYTES_PER_WORD
 from frri.induction import ConditionType, minimal_rules
@@ -196,22 +196,14 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     _warns_of_many_rules = True
 
     confidence_: Floats = field(init=False)
-    selected_: Ints = field(init=False)
 
-    attribute_order: Any = "given"
     candidates: str = "shortened"
     max_candidates: int = 100
     conditions: Any = None
     min_new_coverage: float = 0.0
     coverage: float = 1.0
-    max_rules: int | None = None
-    max_conditions: int | None = None
-    min_support: float = 0.0
-    work_limit: int = DEFAULT_WORK_LIMIT
     optimality_gap: float = 0.0
-    time_limit: float | None = None
     memory_limit: int | str | None = None
-    random_state: Any = None
     calibrate: bool = True
     effort: Any = "deprecated"
 

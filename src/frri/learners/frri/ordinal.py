@@ -1,7 +1,7 @@
 """FRRI for ordinal classification: rules "at least this class" and "at most this class"."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from frri import induction
 from frri._util import Flags, Ints, Types
-from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
+from frri.cover import CoverMatrix
 from frri.induction import ConditionType
 from frri.learners.base import OrderedRuleClassifier
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders
@@ -107,18 +107,10 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
 
     _fractions_of = "union"
 
-    selected_: Ints = field(init=False)
-
     class_order: Any = None
     monotonic_cst: Any = None
-    attribute_order: Any = "given"
     min_support: float = 0.02
     min_new_coverage: float = 0.0
-    max_rules: int | None = None
-    max_conditions: int | None = None
-    work_limit: int = DEFAULT_WORK_LIMIT
-    time_limit: float | None = None
-    random_state: Any = None
 
     def _candidates(self, table: TrainingTable) -> Candidates:
         """Return the rule of every sample on its side of every class but the lowest.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import fsum, inf, log
 from numbers import Integral, Real
 from time import perf_counter
@@ -19,7 +20,14 @@ from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util import did_you_mean, join_names, short_repr
-from frri.cover import Cover, CoverMatrix, minimum_cover, multiple_cover, partial_cover
+from frri.cover import (
+    DEFAULT_WORK_LIMIT,
+    Cover,
+    CoverMatrix,
+    minimum_cover,
+    multiple_cover,
+    partial_cover,
+)
 from frri.cover.memory_bounded import join_covers
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
@@ -94,27 +102,34 @@ class Candidates(NamedTuple):
             yield box_rule(table, *box, consequent, **more)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FRRILearner(RuleLearner):
     """Base of the estimators that select the fewest of the rules around samples."""
+
+    # Parameters of all of them.
+    attribute_order: Any = "given"
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    min_support: float = 0.0
+    work_limit: int = DEFAULT_WORK_LIMIT
+    time_limit: float | None = None
+    random_state: Any = None
+
+    # Parameters of some.
+    conditions: Any = field(init=False, default=None)
+    optimality_gap: float = field(init=False, default=0.0)
+
+    selection_: Bunch = field(init=False)
+    selected_: Ints = field(init=False)
+    uncovered_: Ints = field(init=False)
 
     _missing_choices = ("typical", "similar", "error")
     # Set that fractions in limits refer to.
     _fractions_of = "class"
     # Whether other estimators need fewer rules, if there are many.
     _warns_of_many_rules = False
-
-    # Parameters of all of them, but for the last two.
-    work_limit: int
-    time_limit: float | None
-    random_state: Any
-    conditions: Any = None
-    optimality_gap: float = 0.0
-
-    selection_: Bunch
-    uncovered_: Ints
-
     # When `fit` was called.
-    _began: float | None = None
+    _began: float | None = field(init=False, default=None)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Induce rules from a table and its target.

@@ -9,7 +9,7 @@ import numpy as np
 from frri import induction
 from frri._reproducible import product, snap, solve, total
 from frri._util import Floats, Ints, short_repr
-from frri.cover import DEFAULT_WORK_LIMIT, CoverMatrix
+from frri.cover import CoverMatrix
 from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
 from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
@@ -111,20 +111,12 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     """
 
     confidence_: Floats = field(init=False)
-    selected_: Ints = field(init=False)
 
     tau: float = 1.5
     times_covered: int = 1
     consequents: Literal["ridge", "own"] = "ridge"
-    attribute_order: Any = "given"
     conditions: Any = None
-    max_rules: int | None = None
-    max_conditions: int | None = None
-    min_support: float = 0.0
     calibration_fraction: float = 0.0
-    work_limit: int = DEFAULT_WORK_LIMIT
-    time_limit: float | None = None
-    random_state: Any = None
 
     def _learn_numbers(self, table: NumberTable) -> None:
         check_pairs(len(table.values))
