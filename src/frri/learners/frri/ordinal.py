@@ -51,8 +51,11 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         Features with which predictions must not fall (1) or not rise (-1).
     attribute_order : {"given", "random"} or array-like of int, default="given"
         Order in which features are dropped from a rule: see `FRRIClassifier`.
-    missing, max_conditions
-        See `FRRIClassifier`.
+    missing : {"typical", "similar", "error"}, default="typical"
+        Treatment of missing values in training and prediction: imputed, similar to everything, or
+        refused.
+    max_conditions : int, optional
+        Maximum number of conditions of a rule.
     min_support : float, default=0.02
         Fraction of its union that a rule must cover; equal samples count once. Ordered classes
         nearly always overlap, and rules for a few samples overfit. With 0, all samples that can be
@@ -62,8 +65,14 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         search.
     max_rules : int, optional
         Maximum number of rules: those that cover most; each union keeps one at least.
-    work_limit, time_limit, random_state, n_jobs
-        See `FRRIClassifier`.
+    work_limit : int, default=DEFAULT_WORK_LIMIT
+        Limit of work of the exact selection, as in `FRRIClassifier`.
+    time_limit : float, optional
+        Limit in seconds for `fit`; candidate rules are found in any case.
+    random_state : int, RandomState or None, default=None
+        Random seed of ``attribute_order="random"``.
+    n_jobs : int, optional
+        Number of threads for large tables and for prediction; all cores by default.
     {verbose}
 
     Attributes

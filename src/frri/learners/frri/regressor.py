@@ -63,8 +63,13 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         Whether the consequents of rules are fitted or those of their own samples.
     attribute_order : {"given", "random"} or array-like of int, default="given"
         Order in which features are dropped from a rule: see `FRRIClassifier`.
-    conditions, missing, max_conditions
-        See `FRRIClassifier`.
+    conditions : mapping, optional
+        Conditions that a rule may use, by column: see `FRRIClassifier`.
+    missing : {"typical", "similar", "error"}, default="typical"
+        Treatment of missing values in training and prediction: imputed, similar to everything, or
+        refused.
+    max_conditions : int, optional
+        Maximum number of conditions of a rule.
     max_rules : int, optional
         Maximum number of rules: those that cover the most samples, with a proof.
     min_support : float, default=0.0
@@ -72,8 +77,14 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     calibration_fraction : float, default=0.0
         Fraction of the rows, chosen at random with a fixed seed, that no rules are learned from:
         errors there make `predict_interval` hold its level.
-    work_limit, time_limit, random_state, n_jobs
-        See `FRRIClassifier`.
+    work_limit : int, default=DEFAULT_WORK_LIMIT
+        Limit of work of the exact selection, as in `FRRIClassifier`.
+    time_limit : float, optional
+        Limit in seconds for `fit`; candidate rules are found in any case.
+    random_state : int, RandomState or None, default=None
+        Random seed of ``attribute_order="random"``.
+    n_jobs : int, optional
+        Number of threads for large tables and for prediction; all cores by default.
     {verbose}
 
     Attributes
