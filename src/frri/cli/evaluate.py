@@ -25,17 +25,7 @@ from numpy.typing import NDArray
 
 from frri.cli.console import Arguments, Parser, align_columns, json_text, one_line, say
 from frri.cli.files import UnseenValues, load_model, read_labelled
-from frri.rules import RuleSet
-from frri.rules.measures import (
-    accuracy,
-    balanced_accuracy,
-    brier_score,
-    majority,
-    measure_classes,
-    measure_ordinal,
-    measure_regression,
-    wilson,
-)
+from frri.rules import RuleSet, measures
 from frri.rules.rule_statistics import RuleDrift, class_positions, drift, is_training_table
 from frri.table import EncodedTable
 
@@ -57,10 +47,10 @@ def run(arguments: Arguments) -> None:
     frame, truth = read_labelled(ruleset, arguments.data, arguments)
     table = EncodedTable.of(frame, ruleset.attributes, ruleset.used_attributes)
     unseen = UnseenValues(ruleset)
-    unseen.count(frame, table.matrix)
+    unseen.count(frame)
     unseen.say_notes()
     if ruleset.task == "regression":
-        facts = measure_regression(truth, ruleset.predict(table))
+        facts = measures.measure_regression(truth, ruleset.predict(table))
         lines = _regression_lines(facts)
     else:
         drifted: tuple[RuleDrift, ...] = ()
@@ -84,24 +74,25 @@ def _class_facts(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> 
     classes = class_positions(ruleset, truth, len(table))
     decided = ruleset.predict_index(table.matrix)
     probabilities = ruleset.probabilities(table.matrix)
-    common, baseline = majority(classes)
+    common, baseline = measures.majority(classes)
     confusion = np.zeros((len(ruleset.classes), len(ruleset.classes)), dtype=np.int64)
     np.add.at(confusion, (classes, decided), 1)
-    measures = zip(ruleset.classes, measure_classes(classes, decided, probabilities), strict=True)
+    by_class = measures.measure_classes(classes, decided, probabilities)
+    measured = zip(ruleset.classes, by_class, strict=True)
     facts = {
         "rows": len(table),
-        "accuracy": accuracy(classes, decided),
-        "accuracy_interval": wilson(int((classes == decided).sum()), len(table)),
+        "accuracy": measures.accuracy(classes, decided),
+        "accuracy_interval": measures.wilson(int((classes == decided).sum()), len(table)),
         "majority_class": ruleset.classes[common],
         "majority_accuracy": baseline,
-        "balanced_accuracy": balanced_accuracy(classes, decided),
-        "brier_score": brier_score(classes, probabilities),
+        "balanced_accuracy": measures.balanced_accuracy(classes, decided),
+        "brier_score": measures.brier_score(classes, probabilities),
         "classes": list(ruleset.classes),
-        "class_measures": [{"class": label, **one} for label, one in measures],
+        "class_measures": [{"class": label, **one} for label, one in measured],
         "confusion": confusion.tolist(),
     }
     if ruleset.task == "ordinal":
-        quality = measure_ordinal(classes, decided, len(ruleset.classes))
+        quality = measures.measure_ordinal(classes, decided, len(ruleset.classes))
         facts |= quality | {"median": ruleset.classes[quality["median"]]}
     return facts
 
@@ -137,14 +128,14 @@ def _class_lines(facts: dict[str, Any]) -> list[str]:
     lines = [f"rows               {facts['rows']}"]
     lines += [f"{title:<19}{facts[name]:.3f}{remark}" for title, name, remark in figures]
     labels = [one_line(str(label)) for label in facts["classes"]]
-    measures = [["class", "rows", "precision", "recall", "F1", "AUC"]]
+    by_class = [["class", "rows", "precision", "recall", "F1", "AUC"]]
     for label, one in zip(labels, facts["class_measures"], strict=True):
         values = [one[name] for name in ("precision", "recall", "f1", "auc")]
-        measures.append([label, str(one["rows"]), *(_shown(value, ".3f") for value in values)])
+        by_class.append([label, str(one["rows"]), *(_shown(value, ".3f") for value in values)])
     cells = [["actual \\ predicted", *labels]]
     for label, row in zip(labels, facts["confusion"], strict=True):
         cells.append([label, *map(str, row)])
-    return [*lines, "", *align_columns(measures), "", *align_columns(cells)]
+    return [*lines, "", *align_columns(by_class), "", *align_columns(cells)]
 
 
 def _drift_lines(drifted: tuple[RuleDrift, ...]) -> list[str]:

@@ -21,8 +21,7 @@ from frri.cli.console import Arguments, Parser, json_text, one_line, one_line_ea
 from frri.cli.files import load_model, read_for
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
-from frri.table import to_matrix
-from frri.table.columns import is_missing
+from frri.table.encode import category_codes
 
 
 def configure(parser: Parser) -> None:
@@ -118,15 +117,14 @@ def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
 
 def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
     """Yield a sentence for each category that training did not have, in columns that rules use."""
-    codes = to_matrix(row, ruleset.attributes)[0]
-    for attribute, code in zip(ruleset.attributes, codes.tolist(), strict=True):
+    for attribute in ruleset.attributes:
         if attribute.categories is None or attribute.name not in ruleset.used_attributes:
             continue
-        value = np.ravel(row[attribute.name])[0]
-        if not code >= 0 and not is_missing(value):
+        value = np.ravel(row[attribute.name])[:1].astype(object)
+        if category_codes(value, attribute.categories)[0] < 0:
             ordinal = attribute.kind == "ordinal"
             effect = "it counts as missing" if ordinal else "no condition on it holds"
             yield (
-                f"{attribute.name} = {value} was never seen in training, which had "
+                f"{attribute.name} = {value[0]} was never seen in training, which had "
                 f"{join_names(attribute.categories)}: {effect}."
             )

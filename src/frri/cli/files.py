@@ -4,16 +4,17 @@ import errno
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Floats, Progress, find_name, import_pandas, join_names, write_atomically
+from frri._util import Positions, Progress, find_name, import_pandas, join_names, write_atomically
 from frri.cli.console import Arguments, notes, one_line, say, sentence
 from frri.readers import read_table
 from frri.readers.files import FORMATS, Batch, read_batches
@@ -28,8 +29,8 @@ from frri.table.targets import bin_edges, bin_of, check_quantities
 if TYPE_CHECKING:
     import pandas as pd
 
-# Characters of a result that are kept in memory, and distinct categories of a column.
-MOST_HELD, MOST_CATEGORIES = 1 << 24, 10_000
+# Characters of a result that are kept in memory.
+MOST_HELD = 1 << 24
 
 
 # ------------------------------------------------------------------ models
@@ -95,26 +96,22 @@ def write_output(output: str, content: str | Iterable[str]) -> None:
     until the last one is known.
     """
     path, parts = Path(output), [content] if isinstance(content, str) else content
-    if output == "-":
-        sys.stdout.writelines(_complete(parts))
-        return
     try:
-        if _is_special(path):
+        if output != "-" and not _is_special(path):
+            write_atomically(path, parts)
+            return
+        with tempfile.SpooledTemporaryFile(MOST_HELD, "w+", encoding="utf-8", newline="") as whole:
+            whole.writelines(parts)
+            whole.seek(0)
+            if output == "-":
+                copyfileobj(whole, sys.stdout)
+                return
             with path.open("w", encoding="utf-8", newline="") as device:
-                device.writelines(_complete(parts))
-        else:
-            write_atomically(path, content)
+                copyfileobj(whole, device)
     except OSError as error:
+        if output == "-":
+            raise
         raise ValueError(f"{output} cannot be written: {error.strerror}.") from None
-
-
-def _complete(content: Iterable[str]) -> Iterator[str]:
-    """Yield the same text, once all its parts are known."""
-    with tempfile.SpooledTemporaryFile(MOST_HELD, "w+", encoding="utf-8", newline="") as parts:
-        parts.writelines(content)
-        parts.seek(0)
-        while part := parts.read(MOST_HELD):
-            yield part
 
 
 def _is_special(path: Path) -> bool:
@@ -171,6 +168,14 @@ def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
         find_name(name, frame.columns, _shown(source))
 
 
+# Words for the types that pandas infers.
+_TYPES = {
+    "boolean": "truth values",
+    **dict.fromkeys(("integer", "floating", "mixed-integer-float"), "numbers"),
+    **dict.fromkeys(("datetime", "datetime64"), "dates"),
+}
+
+
 class UnseenValues:
     """Counts of the values that training did not have, in the columns that rules use.
 
@@ -180,73 +185,46 @@ class UnseenValues:
     """
 
     def __init__(self, ruleset: RuleSet) -> None:
+        used = [a for a in ruleset.attributes if a.name in ruleset.used_attributes]
         self._rows = 0
-        self._columns = {
-            j: _UnseenInColumn(attribute)
-            for j, attribute in enumerate(ruleset.attributes)
-            if attribute.name in ruleset.used_attributes
-        }
+        self._columns: list[tuple[Attribute, Counter[Any]]] = [(a, Counter()) for a in used]
 
-    def count(self, frame: "pd.DataFrame", matrix: Floats) -> None:
-        """Count the values of a part of the table, which is encoded in the matrix."""
+    def count(self, frame: "pd.DataFrame") -> None:
+        """Count the values of a part of the table."""
         self._rows += len(frame)
-        for j, column in self._columns.items():
-            column.count(frame[column.attribute.name], matrix[:, j])
+        for attribute, counts in self._columns:
+            column = frame[attribute.name]
+            if attribute.categories is not None or column.dtype.kind not in "iufM":
+                counts.update(column.dropna().tolist())
 
     def say_notes(self) -> None:
         """Print a sentence for each column with unseen categories or another type."""
-        for column in self._columns.values():
-            parts = column.describe(f"of {self._rows} rows")
+        for attribute, counts in self._columns:
+            parts = _describe_unseen(attribute, counts, f"of {self._rows} rows")
             if parts:
-                say(one_line(f"note: column {column.attribute.name!r} {', and '.join(parts)}."))
+                say(one_line(f"note: column {attribute.name!r} {', and '.join(parts)}."))
 
 
-@dataclass
-class _UnseenInColumn:
-    """Numbers of known and of unseen values of a column, and what they are."""
-
-    attribute: Attribute
-    known: int = 0
-    types: set[str] = field(default_factory=set)
-    any_seen: bool = False
-    unseen: int = 0
-    # Distinct unseen values, in the order of their first occurrence.
-    distinct: dict[str, None] = field(default_factory=dict)
-
-    def count(self, column: "pd.Series[Any]", codes: Floats) -> None:
-        known = column.dropna().unique()
-        self.known += int(column.count())
-        if len(known):
-            flags = all(isinstance(value, bool | np.bool_) for value in known)
-            kinds = {"i": "numbers", "u": "numbers", "f": "numbers", "M": "dates"}
-            self.types.add("truth values" if flags else kinds.get(column.dtype.kind, ""))
-        if self.attribute.categories is not None:
-            self.any_seen |= not set(self.attribute.categories).isdisjoint(map(str, known))
-            unseen = column.notna().to_numpy() & ~(codes >= 0)
-            self.unseen += int(unseen.sum())
-            found = dict.fromkeys((*self.distinct, *column[unseen].astype(str).unique()))
-            self.distinct = dict.fromkeys(list(found)[:MOST_CATEGORIES])
-
-    def describe(self, rows: str) -> list[str]:
-        """Return what the column holds unlike in training, as parts of a sentence."""
-        attribute, parts = self.attribute, []
-        held = next(iter(self.types)) if len(self.types) == 1 else ""
-        had = join_names(attribute.categories or ["numbers"])
-        if attribute.categories is None and held != "truth values":
-            held = ""
-        if held and not self.any_seen:
-            parts.append(f"holds {held} in {self.known} {rows} where training had {had}")
-        if self.unseen:
-            n = len(self.distinct)
-            what = "category" if n == 1 else "categories"
-            least = "at least " if n == MOST_CATEGORIES else ""
-            ordinal = attribute.kind == "ordinal"
-            effect = "these count as missing" if ordinal else "no condition on it holds there"
-            parts.append(
-                f"holds {least}{n} {what} never seen in training "
-                f"({join_names(self.distinct, 3)}) in {self.unseen} {rows}: {effect}"
-            )
-        return parts
+def _describe_unseen(attribute: Attribute, counts: Counter[Any], rows: str) -> list[str]:
+    """Return what a column holds unlike in training, as parts of a sentence."""
+    values, categories, parts = list(counts), attribute.categories, []
+    held = _TYPES.get(import_pandas().api.types.infer_dtype(values), "")
+    if categories is None and held != "truth values":
+        held = ""
+    if held and set(categories or ()).isdisjoint(map(str, values)):
+        had = join_names(categories or ["numbers"])
+        parts.append(f"holds {held} in {counts.total()} {rows} where training had {had}")
+    codes = category_codes(np.array(values, dtype=object), categories or ())
+    unseen = {str(v): counts[v] for v, code in zip(values, codes, strict=True) if code < 0}
+    if unseen and categories is not None:
+        what = f"{len(unseen)} {'category' if len(unseen) == 1 else 'categories'}"
+        ordinal = attribute.kind == "ordinal"
+        effect = "these count as missing" if ordinal else "no condition on it holds there"
+        parts.append(
+            f"holds {what} never seen in training ({join_names(unseen, 3)}) in "
+            f"{sum(unseen.values())} {rows}: {effect}"
+        )
+    return parts
 
 
 # ------------------------------------------------------------------ true classes and numbers
@@ -312,24 +290,27 @@ def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
     if not ruleset.classes:
         return check_quantities(column.to_numpy(), name)
     texts = [str(label) for label in ruleset.classes]
-    numbers = {value: _number(str(value)) for value in column.unique()}
     edges = bin_edges(texts)
-    if edges is not None:
-        bins = {v: bin_of(number, edges) for v, number in numbers.items() if number is not None}
-        column = column.map(lambda value: bins.get(value, value))
-    values = column.to_numpy(dtype=object)
-    codes = category_codes(values, texts)
     by_number: dict[Any, int] = {
         label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)
     }
-    for row in np.flatnonzero(codes < 0):
-        codes[row] = by_number.get(numbers.get(values[row]), -1)
-        if codes[row] < 0:
-            raise ValueError(
-                f"Column {name!r} holds {str(values[row])!r} in row {row + 1}, which is none of "
-                f"the model's classes ({join_names(texts)})."
-            )
-    return label_array(ruleset.classes)[codes.astype(np.intp)]
+
+    def position(value: Any) -> int:
+        number = _number(str(value))
+        if edges is not None and number is not None:
+            value = bin_of(number, edges)
+        code = int(category_codes(np.array([value], dtype=object), texts)[0])
+        return code if code >= 0 else by_number.get(number, -1)
+
+    found = {value: position(value) for value in column.unique()}
+    codes: Positions = column.map(found).to_numpy(np.intp)
+    if (codes < 0).any():
+        row = int((codes < 0).argmax())
+        raise ValueError(
+            f"Column {name!r} holds {str(column.iloc[row])!r} in row {row + 1}, which is none of "
+            f"the model's classes ({join_names(texts)})."
+        )
+    return label_array(ruleset.classes)[codes]
 
 
 def _number(text: str) -> float | None:
@@ -353,15 +334,16 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
         raise ValueError(f"{again}: give a table with the column {ruleset.target!r}.")
     if n_resamples < 2:
         raise ValueError(f"--stability needs 2 resamples at least, got {n_resamples}.")
-    columns = {}
-    for attribute in ruleset.attributes:
-        name, order = attribute.name, attribute.categories
+    names = [attribute.name for attribute in ruleset.attributes]
+    for name in names:
         if name not in table.columns:
             raise ValueError(f"{again}, with all columns of the model: there is no {name!r}.")
-        columns[name] = table[name]
-        if attribute.kind == "ordinal":
-            # A file does not contain the order of categories; the model does.
-            columns[name] = import_pandas().Categorical(table[name], order, ordered=True)
-    X = import_pandas().DataFrame(columns)
+    # A file does not contain the order of categories; the model does.
+    ordered = {
+        a.name: import_pandas().Categorical(table[a.name], a.categories, ordered=True)
+        for a in ruleset.attributes
+        if a.kind == "ordinal"
+    }
+    X = table[names].assign(**ordered)
     with Progress(f"learning {n_resamples} times"):
         return stability(learner_of(ruleset), X, labels, n_resamples=n_resamples, ruleset=ruleset)

@@ -204,15 +204,14 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
     """
     labels = sorted(set(y.dropna().tolist()), key=lambda label: (str(type(label)), label))
     order = given or ordered_categories(y)
-    if order is None:
-        if any(isinstance(label, str) for label in labels):
-            example = "<".join(map(str, labels))
-            raise ValueError(
-                f"The classes of {target!r} are texts: say their order, such as --order "
-                f"{example!r}, from the lowest."
-            )
+    if order is None and not any(isinstance(label, str) for label in labels):
         return labels
     texts = {str(label): label for label in labels}
+    if order is None:
+        raise ValueError(
+            f"The classes of {target!r} are texts: say their order, such as --order "
+            f"{'<'.join(texts)!r}, from the lowest."
+        )
     lacking = [text for text in texts if text not in order]
     if lacking:
         raise ValueError(
@@ -301,10 +300,10 @@ def make_learner(
     for parameter in given:
         find_name(parameter, known, f"The learner {name}", "parameter")
     for option, value in options.items():
-        parameter = "random_state" if option == "seed" else option
-        spelled = f"--{option.replace('_', '-')}"
         if value is None:
             continue
+        parameter = "random_state" if option == "seed" else option
+        spelled = f"--{option.replace('_', '-')}"
         if parameter not in known:
             remedy = _others_with(parameter, task) if parameter in LIMITS else ""
             raise ValueError(f"The learner {name} takes no {spelled}{remedy}.")
@@ -344,14 +343,13 @@ def _write_rules(arguments: Arguments, learner: Any) -> None:
         sys.stdout.write(numbered_rules(ruleset))
     else:
         write_output(output, ruleset.to_json() + "\n")
-    conditions = sum(len(rule.conditions) for rule in ruleset)
-    rules = "1 rule" if len(ruleset) == 1 else f"{len(ruleset)} rules"
-    tests = "1 condition" if conditions == 1 else f"{conditions} conditions"
+    rules, tests = len(ruleset), sum(len(rule.conditions) for rule in ruleset)
+    size = f"{rules} rule{'s' * (rules != 1)} with {tests} condition{'s' * (tests != 1)}"
     # Only estimators that prove something about their rules have a status.
     selection = getattr(learner, "selection_", {})
     proof = f", proved to be {selection['claim']}" if selection.get("status") == "optimal" else ""
     place = f"; saved in {output}" if output not in {None, "-"} else ""
-    say(f"{rules} with {tests}{proof}{place}")
+    say(f"{size}{proof}{place}")
     if arguments.bags is not None:
         n_rows = learner.selection_.n_further
         say(f"All {n_rows} rows were looked at: no rule covers one of another class")
@@ -383,28 +381,25 @@ def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: flo
     if strict and too_many_rules(n_rules, n_rows):
         need = f"FRRI needs {n_rules} rules for {n_rows} rows, because classes overlap"
     patience = PATIENCE if arguments.cv is None and arguments.test is None else float("inf")
-    result, reason = None, holdout.reason
+    result, reason, rivals = None, holdout.reason, {}
     if reason.endswith("too few"):
         reason += f" (--cv {FOLDS} insists)"
     if holdout.splits:
         reason = "it would take a while (--cv 5 or --test 0.3 insists)"
+    if holdout.splits and seconds <= patience:
         try:
             with Progress("checking on rows not learned from", 5.0):
-                if seconds <= patience:
-                    result = holdout.evaluate(learner, time_limit=patience)
+                result = holdout.evaluate(learner, time_limit=patience)
         except ValueError as error:
             reason = sentence(error)
-    rivals: dict[str, HoldoutResult] = {}
     if result is not None:
         _say_score(result)
-        if not strict:
-            return
+    elif reason:
+        say(f"Not checked on rows that it was not learned from: {one_line(reason).rstrip('.')}.")
+    if result is not None and strict:
         others = {name: make_estimator(name, random_state=0) for name in RIVALS}
         found = compare_estimators(holdout, others, time_limit=PATIENCE, verbose=True)
         rivals = dict(sorted(found.items(), key=lambda item: -item[1].correct.mean()))
-    elif reason:
-        why = one_line(reason).rstrip(".")
-        say(f"Not checked on rows that it was not learned from: {why}.")
     _advise(need, result, rivals)
 
 
@@ -418,12 +413,9 @@ def _advise(need: str, own: HoldoutResult | None, rivals: Mapping[str, HoldoutRe
     if not better and not need:
         return
     name = next(iter(better or rivals or RIVALS))
-    figures = ""
-    if name in rivals:
-        result = rivals[name]
-        figures = f" there (accuracy {result.correct.mean():.2f}, about {result.n_rules:.0f} rules)"
     merit = f"{name} is clearly better" if better else f"{name} needs fewer"
-    say(
-        f"note: {need}{'; ' if need else ''}{merit}{figures}: "
-        f"type the same with --learner {name} at the end."
-    )
+    if name in rivals:
+        found = rivals[name]
+        merit += f" there (accuracy {found.correct.mean():.2f}, about {found.n_rules:.0f} rules)"
+    reason = "; ".join(filter(None, [need, merit]))
+    say(f"note: {reason}: type the same with --learner {name} at the end.")

@@ -95,12 +95,12 @@ def _pool(name: str, X: Any, y: Any, seed: int) -> list[RuleSet]:
         return [load_model(name)]
     if name == "trees":
         return [_leaves(X, y, seed)]
+    if name == "frri":
+        with Progress("learning rules: frri"):
+            return [make_estimator(name).fit(X, y).candidate_rules(X, y)]
     seeds = range(seed, seed + SEEDS) if name in {"ripper", "furia"} else [None]
     with Progress(f"learning rules: {name}"):
-        learners = [make_estimator(name, random_state=one).fit(X, y) for one in seeds]
-        if name == "frri":
-            return [learner.candidate_rules(X, y) for learner in learners]
-    return [learner.ruleset_ for learner in learners]
+        return [make_estimator(name, random_state=one).fit(X, y).ruleset_ for one in seeds]
 
 
 def _leaves(X: Any, y: Any, seed: int) -> RuleSet:

@@ -112,7 +112,7 @@ def _predict(
                     f"{where} has a column {twice[0]!r} of its own; keep others (--keep A,B) or "
                     "rename it."
                 )
-            unseen.count(frame, decision.matrix)
+            unseen.count(frame)
             yield {name: _cells(frame[name]) for name in shown} | columns
         progress.fraction = batch.done
 

@@ -12,13 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Flags, Floats, Positions
-from frri.rules.measures import (
-    majority,
-    measure_ordinal,
-    measure_regression,
-    quadratic_kappa,
-    wilson,
-)
+from frri.rules import measures
 
 FOLDS = 5
 
@@ -117,14 +111,9 @@ class Holdout:
             from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
 
             strata = labels.astype(str) if task != "regression" and counts.min() > 1 else None
+            options = {"test_size": test_size, "random_state": random_state, "stratify": strata}
             try:
-                split = train_test_split(
-                    np.arange(len(labels)),
-                    test_size=test_size,
-                    random_state=random_state,
-                    stratify=strata,
-                )
-                self.splits = [tuple(split)]
+                self.splits = [tuple(train_test_split(np.arange(len(labels)), **options))]
             except ValueError:
                 self.reason = (
                     f"a test set of {test_size:g} of {len(labels)} rows leaves too few to learn "
@@ -271,11 +260,9 @@ class HoldoutResult:
         if self.task == "regression":
             return self.truth, self.predictions
         position = {label: c for c, label in enumerate(self._classes)}
-        true, predicted = (
-            np.array([position[str(label)] for label in labels.tolist()], dtype=np.intp)
-            for labels in (self.truth, self.predictions)
-        )
-        return true, predicted
+        labels = [*self.truth.tolist(), *self.predictions.tolist()]
+        codes = np.array([position[str(label)] for label in labels], dtype=np.intp)
+        return codes[: len(self.truth)], codes[len(self.truth) :]
 
     @cached_property
     def _constant(self) -> NDArray[Any]:
@@ -287,7 +274,7 @@ class HoldoutResult:
             passed = np.cumsum(np.bincount(true, weight))
             constant = (passed >= passed[-1] / 2.0).argmax()
         else:
-            constant = majority(true, weight)[0]
+            constant = measures.majority(true, weight)[0]
         return np.full(len(true), constant)
 
     def _measure(
@@ -297,9 +284,9 @@ class HoldoutResult:
         true, predicted = self._encoded[0][rows], predicted[rows]
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         if self.task == "regression":
-            score = float(measure_regression(true, predicted, weight)["r2"])
+            score = float(measures.measure_regression(true, predicted, weight)["r2"])
         elif self.task == "ordinal":
-            score = quadratic_kappa(true, predicted, len(self._classes), weight)
+            score = measures.quadratic_kappa(true, predicted, len(self._classes), weight)
         else:
             score = float(np.average(true == predicted, weights=weight))
         return score, float(np.average(np.abs(true - predicted), weights=weight))
@@ -308,10 +295,14 @@ class HoldoutResult:
         """Return the 95% confidence interval of the score."""
         true, predicted = self._encoded
         if self.task == "regression":
-            low, high = measure_regression(true, predicted, self.sample_weight)["r2_interval"]
+            low, high = measures.measure_regression(true, predicted, self.sample_weight)[
+                "r2_interval"
+            ]
             return low, high
         if self.task == "ordinal":
-            found = measure_ordinal(true, predicted, len(self._classes), self.sample_weight)
+            found = measures.measure_ordinal(
+                true, predicted, len(self._classes), self.sample_weight
+            )
             low, high = found["kappa_interval"]
             return low, high
-        return wilson(self.score * len(true), len(true))
+        return measures.wilson(self.score * len(true), len(true))
