@@ -92,6 +92,8 @@ def test_ready_made_folds_of_keel_are_kept(tmp_path):
     assert data.name == "tiny"
     np.testing.assert_equal(data.X["a"].to_numpy(), [1, 2, 3, np.nan, 5, 6])
     assert data.folds.tolist() == [0, 0, 1, 1, 1, 2]
+    marked = dataset(tmp_path, na_values=["6"]).X["a"]
+    np.testing.assert_equal(marked.to_numpy(), [1, 2, 3, np.nan, 5, np.nan])
     (tmp_path / "tiny-3-2tra.dat").write_text(head + "1, x\n")
     with pytest.raises(ValueError, match=r"tiny-3-2tra\.dat is not what the other test parts"):
         dataset(tmp_path)

@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -201,7 +202,7 @@ NAMES = tuple(_SOURCES)
 
 Source = str | os.PathLike[str] | Dataset | tuple[Any, Any] | Callable[[], Any]
 
-_added: dict[str, Source] = {}
+_sources_by_name: dict[str, Source] = {name: partial(load, name) for name in NAMES}
 
 
 def dataset(
@@ -224,8 +225,8 @@ def dataset(
     name : str, optional
         Name of the dataset; by default the name of the file.
     **kinds
-        `nominal`, `ordinal`, `ignore`, `missing` and `date_format`, for files: see
-        `frri.readers.training`.
+        `nominal`, `ordinal`, `ignore`, `na_values` and `date_format`, for files: see
+        `frri.readers.training.TrainingOptions`.
 
     Returns
     -------
@@ -245,8 +246,8 @@ def dataset(
     if callable(source):
         return _from_loader(source, name or str(getattr(source, "__name__", "data")), target)
     path = Path(source)
-    looks_like_file = path.suffix or path.exists()
-    if isinstance(source, str) and (source in {*NAMES, *_added} or not looks_like_file):
+    is_file = path.suffix or path.exists()
+    if isinstance(source, str) and (source in _sources_by_name or not is_file):
         return _from_name(source, name, target)
     if path.is_dir():
         return _from_keel_folds(path, target, name, kinds)
@@ -265,19 +266,17 @@ def add_dataset(name: str, source: Source) -> None:
     >>> dataset("iris").name
     'iris'
     """
-    _added[name] = source
+    _sources_by_name[name] = source
 
 
 def _from_name(text: str, name: str | None, target: str | None) -> Dataset:
-    if text in _added:
-        return dataset(_added[text], target=target, name=name or text)
     if text.startswith("sklearn:"):
         return _from_loader(_sklearn_loader(text), name or text.partition(":")[2], None)
-    if text not in NAMES:
-        near = did_you_mean(text, [*NAMES, *_added])
+    if text not in _sources_by_name:
+        near = did_you_mean(text, _sources_by_name)
         more = "A file is given by its path, with its ending."
         raise ValueError(f"The comparison has no data set {text!r}; {near} {more}")
-    return load(text)
+    return dataset(_sources_by_name[text], target=target, name=name or text)
 
 
 def _from_pair(X: Any, y: Any, *, name: str, target: str | None) -> Dataset:
@@ -286,11 +285,10 @@ def _from_pair(X: Any, y: Any, *, name: str, target: str | None) -> Dataset:
         frame = X.reset_index(drop=True).rename(columns=str)
     elif hasattr(X, "columns"):
         frame = pd.DataFrame({str(c): np.asarray(X[c]) for c in X.columns})
+    elif np.ndim(X) != 2:
+        raise ValueError(f"{name}: expected a table of rows and columns, got {np.shape(X)}")
     else:
-        matrix = np.asarray(X)
-        if matrix.ndim != 2:
-            raise ValueError(f"{name}: expected a table of rows and columns, got {matrix.shape}")
-        frame = pd.DataFrame(matrix, columns=[f"x{j}" for j in range(matrix.shape[1])])
+        frame = pd.DataFrame(np.asarray(X)).rename(columns="x{}".format)
     label = target or str(getattr(y, "name", None) or "class")
     while label in frame.columns:
         label += "_"
@@ -350,27 +348,28 @@ _TEST_FILE = re.compile(r"(?P<name>.+)-(?P<of>\d+)-(?P<fold>\d+)tst\.dat", re.IG
 def _from_keel_folds(
     directory: Path, target: str | None, name: str | None, kinds: dict[str, Any]
 ) -> Dataset:
-    """Join the test parts of KEEL's ready-made folds."""
-    found = [(m, p) for p in sorted(directory.iterdir()) if (m := _TEST_FILE.fullmatch(p.name))]
+    """Join the test parts of KEEL's ready-made folds; training parts must be the rest."""
+    found = [m for path in directory.iterdir() if (m := _TEST_FILE.fullmatch(path.name))]
     if not found:
         raise ValueError(
             f"{directory} holds no folds of KEEL: expected files such as "
             f"{directory.name}-10-1tst.dat"
         )
-    found.sort(key=lambda pair: int(pair[0]["fold"]))
-    expected = int(found[0][0]["of"])
-    if [int(m["fold"]) for m, _ in found] != list(range(1, expected + 1)):
-        raise ValueError(f"{directory} does not hold the test parts of {expected} folds")
-    target = target or _declared_target(found[0][1])
+    by_fold = {int(m["fold"]): directory / m.string for m in found}
+    n_folds = int(found[0]["of"])
+    if sorted(by_fold) != list(range(1, n_folds + 1)):
+        raise ValueError(f"{directory} does not hold the test parts of {n_folds} folds")
+    tests = [by_fold[fold] for fold in sorted(by_fold)]
+    target = target or _declared_target(tests[0])
     texts = dict.fromkeys((*kinds.get("nominal", ()), *(kinds.get("ordinal") or ())), ())
-    cells = {option: kinds.pop(option) for option in ("missing", "date_format") if option in kinds}
-    parts: list[pd.DataFrame] = [read_table(path, texts, **cells) for _, path in found]
+    cells = {key: kinds.pop(key) for key in ("na_values", "date_format") if key in kinds}
+    parts = [read_table(path, texts, **cells) for path in tests]
     frame = import_pandas().concat(parts, ignore_index=True)
-    for (_, path), part in zip(found, parts, strict=True):
+    for path, part in zip(tests, parts, strict=True):
         training = path.with_name(re.sub(r"tst(?=\.dat$)", "tra", path.name))
         if training.is_file() and len(read_table(training)) != len(frame) - len(part):
             raise ValueError(f"{training.name} is not what the other test parts make up together")
-    folds = np.repeat(np.arange(expected), [len(part) for part in parts])
-    name = name or str(found[0][0]["name"])
+    name = name or found[0]["name"]
     X, y, _ = split_training(frame, name, target, **kinds)
+    folds = np.repeat(np.arange(n_folds), [len(part) for part in parts])
     return Dataset(name, X, class_names(y), target, folds)

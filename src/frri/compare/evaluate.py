@@ -260,15 +260,10 @@ def _auroc(outcome: Outcome) -> float | None:
     present = np.unique(outcome.truth)
     if outcome.probabilities is None or len(present) < 2:
         return None
-    known = [str(c) for c in outcome.model.classes_]
+    columns = dict(zip(map(str, outcome.model.classes_), outcome.probabilities.T, strict=True))
     # A class that is not in the training data is never expected.
     never = np.zeros(len(outcome.truth))
-    areas = [
-        roc_auc_score(
-            outcome.truth == c, outcome.probabilities[:, known.index(c)] if c in known else never
-        )
-        for c in present
-    ]
+    areas = [roc_auc_score(outcome.truth == c, columns.get(c, never)) for c in present]
     return float(np.mean(areas))
 
 
@@ -276,29 +271,26 @@ def _size_metric(name: str, label: str, digits: int) -> Metric:
     def measure(outcome: Outcome) -> float | None:
         if outcome.size is None:
             return None
-        return float(outcome.size.rules) if name == "rules" else outcome.size.mean(name)
+        return outcome.size.rules if name == "rules" else outcome.size.mean(name)
 
     return Metric(name, label, measure, higher_is_better=False, digits=digits, of_model=True)
 
 
-_METRICS = {
-    metric.name: metric
-    for metric in (
-        _decision_metric("balanced_accuracy", "balanced accuracy", balanced_accuracy),
-        _decision_metric("accuracy", "accuracy", accuracy),
-        _decision_metric("macro_f1", "macro F1", _macro_f1),
-        Metric("auroc", "AUROC", _auroc),
-        _size_metric("rules", "rules", 1),
-        _size_metric("conditions", "conditions per rule", 2),
-        _size_metric("attributes", "attributes per rule", 2),
-        _size_metric("bounds", "one-sided bounds per rule", 2),
-    )
-}
+_builtin = (
+    _decision_metric("balanced_accuracy", "balanced accuracy", balanced_accuracy),
+    _decision_metric("accuracy", "accuracy", accuracy),
+    _decision_metric("macro_f1", "macro F1", _macro_f1),
+    Metric("auroc", "AUROC", _auroc),
+    _size_metric("rules", "rules", 1),
+    _size_metric("conditions", "conditions per rule", 2),
+    _size_metric("attributes", "attributes per rule", 2),
+    _size_metric("bounds", "one-sided bounds per rule", 2),
+)
 
-METRICS = tuple(_METRICS)
+METRICS = tuple(metric.name for metric in _builtin)
 """The names of the metrics that come with the benchmark."""
 
-_added_metrics: dict[str, Metric] = {}
+_metrics = dict(zip(METRICS, _builtin, strict=True))
 
 
 def metric(name: str) -> Metric:
@@ -313,8 +305,7 @@ def metric(name: str) -> Metric:
         ...
     ValueError: The comparison has no metric 'auc'; did you mean 'auroc'?
     """
-    everything = _METRICS | _added_metrics
-    return everything[find_name(name, everything, "The comparison", "metric")]
+    return _metrics[find_name(name, _metrics, "The comparison", "metric")]
 
 
 def add_metric(
@@ -337,12 +328,12 @@ def add_metric(
     >>> metric("errors").label
     'errors'
     """
-    _added_metrics[name] = Metric(name, name, function, higher_is_better, digits)
+    _metrics[name] = Metric(name, name, function, higher_is_better, digits)
 
 
 def select_metrics(names: Iterable[str] | None = None) -> tuple[Metric, ...]:
     """Return the named metrics; by default all, with those that were added."""
-    return tuple(metric(name) for name in (names or {**_METRICS, **_added_metrics}))
+    return tuple(metric(name) for name in (names or _metrics))
 
 
 @dataclass(frozen=True)

@@ -167,12 +167,8 @@ class Painter:
 
     def _points(self, axes: "Axes", learner: Any, x: Any, y: Any, size: float) -> None:
         look: dict[str, Any] = {"color": self._color(learner), "label": self.labels[learner]}
-        edge: dict[str, Any] = {
-            "markersize": size,
-            "markeredgecolor": "white",
-            "markeredgewidth": 0.5,
-        }
-        axes.plot(x, y, self._marker(learner), linestyle="none", **look, **edge)
+        look |= {"markersize": size, "markeredgecolor": "white", "markeredgewidth": 0.5}
+        axes.plot(x, y, self._marker(learner), linestyle="none", **look)
 
     def _canvases(
         self, height: float, rows: int = 1, columns: int = 1

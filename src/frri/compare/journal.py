@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 from zlib import crc32
@@ -87,9 +88,8 @@ class Results:
 
         def pool(cells: Sequence[Cell]) -> float:
             totals: dict[str, Ints] = {}
-            for cell in cells:
-                for c, counts in cell["recalls"].items():
-                    totals[c] = totals.get(c, np.zeros(2, np.int64)) + np.array(counts)
+            for c, counts in (pair for cell in cells for pair in cell["recalls"].items()):
+                totals[c] = totals.get(c, 0) + np.array(counts)
             return float(np.mean([hits / members for hits, members in totals.values()]))
 
         return self._table(pool)
@@ -119,16 +119,9 @@ class Results:
 
     def lengths(self, learner: str) -> Ints:
         """Return the numbers of rules of each length, from 0, of a learner in all folds."""
-        counts = [
-            cell["lengths"]
-            for cell in self.cells
-            if cell["learner"] == learner and cell["fold"] != FULL and "lengths" in cell
-        ]
-        total = np.zeros(max(map(len, counts), default=0), np.int64)
-        for row in counts:
-            # A fold without any rule has an empty row, which numpy would take for floats.
-            total[: len(row)] += np.array(row, np.int64)
-        return total
+        own = (cell for cell in self.cells if cell["learner"] == learner and cell["fold"] != FULL)
+        counts = zip_longest(*(cell.get("lengths", []) for cell in own), fillvalue=0)
+        return np.array([sum(column) for column in counts], dtype=np.int64)
 
     @property
     def failures(self) -> list[Cell]:
@@ -282,14 +275,16 @@ def open_journal(path: Path, settings: Mapping[str, Any], versions: Json) -> Ite
         journal = Journal(path, file)
         journal.read(content[:whole].splitlines())
         header: Json = {"format": FORMAT, "settings": dict(settings), "versions": versions}
-        for part in ("settings", "versions") if journal.header else ():
-            for key in {**journal.header[part], **header[part]}:
-                old, new = (one[part].get(key, "absent") for one in (journal.header, header))
-                if old != new:
-                    raise JournalError(
-                        f"{path} was made with {key[:40]} {str(old)[:200]}, this run has {new}: "
-                        "choose another directory, or repeat the run as it was"
-                    )
+        before, now = (
+            {**one["settings"], **one["versions"]} for one in (journal.header or header, header)
+        )
+        for key in {**before, **now}:
+            old, new = before.get(key, "absent"), now.get(key, "absent")
+            if old != new:
+                raise JournalError(
+                    f"{path} was made with {key[:40]} {str(old)[:200]}, this run has {new}: "
+                    "choose another directory, or repeat the run as it was"
+                )
         file.truncate(whole)
         if not journal.header:
             journal.append(header)

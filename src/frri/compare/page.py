@@ -193,6 +193,8 @@ def write_report(report: Report, out: Path) -> Path:
         texts = {"md": table.markdown(), "tex": table.latex(), "csv": table.csv()}
         for ending, text in texts.items():
             (out / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
+    for name, found in report.comparisons.items():
+        found.pairs.to_csv(out / "tables" / f"{name}_tests.csv", index=False)
     for picture in report.pictures:
         (out / "figures" / f"{picture.name}.svg").write_bytes(picture.svg)
         (out / "figures" / f"{picture.name}.png").write_bytes(picture.png)
@@ -298,52 +300,22 @@ def _capitalize(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _friedman(found: Comparison) -> str:
-    if found.friedman is None:
-        return ""
-    statistic, p = found.friedman
-    return f"; Friedman's chi-squared {statistic:.2f}, p {format_p_value(p)}"
-
-
-def _conover(found: Comparison, first: str, second: str) -> str:
-    return "" if found.conover is None else format_p_value(found.conover.loc[first, second])
-
-
 def _pairs_table(measured: Metric, found: Comparison) -> Table:
-    rows: list[list[Value]] = [
-        [
-            f"{label(pair['first'])} and {label(pair['second'])}",
-            f"{pair['wins']} / {pair['ties']} / {pair['losses']}",
-            *(format_p_value(pair[side]) for side in ("two-sided", "better", "worse")),
-            _conover(found, pair["first"], pair["second"]),
-        ]
-        for _, pair in found.pairs.iterrows()
-    ]
-    title = (
-        f"{measured.label}: pairs, p-values of Wilcoxon's signed ranks and of Conover's comparison "
-        f"({found.correction} correction){_friedman(found)}"
-    )
-    columns = "pair, wins / ties / losses, two-sided, first better, first worse, Conover"
-    return Table(title, columns.split(", "), rows)
-
-
-def _pairs_matrix(measured: Metric, found: Comparison) -> Table:
     """Return all tests of pairs in one square: wins of the row, and p-values of both tests."""
     names = list(found.ranks.index)
-    cells: dict[tuple[str, str], str] = {}
-    for _, pair in found.pairs.iterrows():
-        first, second = pair["first"], pair["second"]
-        p = f"p {format_p_value(pair['two-sided'])}"
+    cells = {}
+    for pair in found.pairs.to_dict("records"):
+        first, second, p = pair["first"], pair["second"], f"p {format_p_value(pair['two-sided'])}"
         if found.conover is not None:
-            p += f" / {_conover(found, first, second)}"
+            p += f" / {format_p_value(found.conover.loc[first, second])}"
         cells[first, second] = f"{pair['wins']} : {pair['losses']}, {p}"
         cells[second, first] = f"{pair['losses']} : {pair['wins']}, {p}"
     rows: list[list[Value]] = [[label(a), *(cells.get((a, b), "") for b in names)] for a in names]
-    both = " / of Conover's comparison" if found.conover is not None else ""
-    title = (
-        f"Pair by pair: data sets won and lost by the row, p-value of Wilcoxon's signed ranks{both}"
-        f"{_friedman(found)}"
-    )
+    title = "Pair by pair: data sets won and lost by the row, p-value of Wilcoxon's signed ranks"
+    if found.friedman is not None:
+        statistic, p_value = found.friedman
+        title += f" / of Conover's comparison ({found.correction} correction); "
+        title += f"Friedman's chi-squared {statistic:.2f}, p {format_p_value(p_value)}"
     return Table(title, [measured.label, *map(label, names)], rows)
 
 
@@ -397,9 +369,9 @@ def _sections(report: Report) -> Iterator[_Section]:
 
     first = pictures("trade_off", "balanced_accuracy")
     yield _Section("At a glance", [overview(report.results)], first)
-    for name, found in report.comparisons.items():
+    for name in report.comparisons:
         drawn = pictures(f"ranks_{name}", *(["lengths"] if name == "conditions" else []))
-        folded = [_pairs_matrix(metric(name), found)] if len(found.pairs) else []
+        folded = tables(f"{name}_pairs")
         yield _Section(_capitalize(metric(name).label), tables(name), drawn, folded)
     yield _Section("Cost", tables(*COST_TABLES))
     if tables(*PAPER_TABLES):

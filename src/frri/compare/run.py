@@ -17,7 +17,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import metadata
@@ -156,15 +156,13 @@ class Grid:
 
     def __post_init__(self) -> None:
         self.metrics = select_metrics(self.metric_names)
-        self.folds = {
-            name: assign_folds(data, self.n_folds, self.seed) for name, data in self.data.items()
-        }
-        self.not_run = {
-            (d, name): reason
-            for d, data in self.data.items()
-            for name, estimator in self.learners.items()
-            if (reason := find_obstacle(data, name, estimator)) is not None
-        }
+        self.folds, self.not_run = {}, {}
+        for name, data in self.data.items():
+            self.folds[name] = assign_folds(data, self.n_folds, self.seed)
+            for learner_name, estimator in self.learners.items():
+                reason = find_obstacle(data, learner_name, estimator)
+                if reason is not None:
+                    self.not_run[name, learner_name] = reason
 
     def tasks(self) -> list[Task]:
         """Return all tasks, in the order in which they are begun."""
@@ -213,13 +211,12 @@ def run_grid(
 
 def _versions() -> dict[str, str]:
     """Return the versions on which results may depend."""
-    found = {"frri": __version__, "python": platform.python_version()}
-    for package in ("numpy", "scipy", "scikit-learn", "numba"):
-        try:
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    found = dict.fromkeys(packages, "not installed")
+    for package in packages:
+        with suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    return {"frri": __version__, "python": platform.python_version(), **found}
 
 
 # ------------------------------------------------------------------ where tasks are run
