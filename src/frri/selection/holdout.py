@@ -293,16 +293,12 @@ class HoldoutResult:
 
     def _interval(self) -> tuple[float, float]:
         """Return the 95% confidence interval of the score."""
-        true, predicted = self._encoded
+        (true, predicted), weight = self._encoded, self.sample_weight
         if self.task == "regression":
-            low, high = measures.measure_regression(true, predicted, self.sample_weight)[
-                "r2_interval"
-            ]
-            return low, high
-        if self.task == "ordinal":
-            found = measures.measure_ordinal(
-                true, predicted, len(self._classes), self.sample_weight
-            )
+            low, high = measures.measure_regression(true, predicted, weight)["r2_interval"]
+        elif self.task == "ordinal":
+            found = measures.measure_ordinal(true, predicted, len(self._classes), weight)
             low, high = found["kappa_interval"]
-            return low, high
-        return measures.wilson(self.score * len(true), len(true))
+        else:
+            low, high = measures.wilson(self.score * len(true), len(true))
+        return low, high
