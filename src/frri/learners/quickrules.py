@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -262,6 +262,7 @@ def _condition(table: TrainingTable, row: int, a: int) -> Condition:
     return NumericCondition(attribute.name, value - width, value, value, value + width)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Choose few features that tell the classes apart as well as all features do.
 
@@ -312,21 +313,12 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     'proline'
     """
 
-    n_features_in_: int
-    reduct_: Positions
-    dependency_: float
-    full_dependency_: float
+    t_norm: str = "lukasiewicz"
+    implicator: str = "kleene_dienes"
+    ties: Literal["first", "last"] = "first"
 
-    def __init__(
-        self,
-        *,
-        t_norm: str = "lukasiewicz",
-        implicator: str = "kleene_dienes",
-        ties: Literal["first", "last"] = "first",
-    ) -> None:
-        self.t_norm = t_norm
-        self.implicator = implicator
-        self.ties = ties
+    n_features_in_: int = field(init=False)
+    reduct_: Positions = field(init=False)
 
     def fit(self, X: Any, y: Any) -> QuickReduct:
         """Choose the features.
@@ -401,8 +393,10 @@ class PositiveRegion:
         self.weights = weights
         self.values = np.ascontiguousarray(values)
         self.classes = classes.astype(np.int64)
-        self.widths = np.array([attribute.width for attribute in attributes])
-        self.nominal = np.array([attribute.kind == "nominal" for attribute in attributes])
+        self._features = (
+            np.array([attribute.width for attribute in attributes]),
+            np.array([attribute.kind == "nominal" for attribute in attributes]),
+        )
         self.t_norm = rough.T_NORMS.index(t_norm)
         self.implicator = fuzzy.IMPLICATORS[implicator]
         self.informative = np.flatnonzero((values != values[:1]).any(axis=0)).tolist()
@@ -413,16 +407,11 @@ class PositiveRegion:
 
     def extended(self, chosen: Sequence[int], candidates: Sequence[int]) -> Floats:
         """Return the positive regions over the chosen features and each candidate."""
-        nearest: Floats = self._kernels().nearest_enemies(
-            self.values,
-            self.classes,
-            self.widths,
-            self.nominal,
-            np.array(chosen, dtype=np.int64),
-            np.array(candidates, dtype=np.int64),
-            self.t_norm,
-        )
-        return self._degrees(nearest)
+        limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
+        kernels = compiled(rough) if pays(rough, len(self.values), **limits) else rough
+        sets = np.array(chosen, dtype=np.int64), np.array(candidates, dtype=np.int64)
+        known = self.values, self.classes, *self._features
+        return self._degrees(kernels.nearest_enemies(*known, *sets, self.t_norm))
 
     def size(self, degrees: Floats) -> float:
         """Return the sum of degrees of all samples, times their weights."""
@@ -430,22 +419,13 @@ class PositiveRegion:
 
     def relation(self, rows: Any, attributes: Sequence[int]) -> Floats:
         """Return how similar some samples are to all samples, over a set of features."""
-        return rough.relation_rows(
-            self.values[rows],
-            self.values,
-            self.widths,
-            self.nominal,
-            np.array(attributes, dtype=np.int64),
-            self.t_norm,
-        )
+        features = np.array(attributes, dtype=np.int64)
+        known = self.values[rows], self.values, *self._features
+        return rough.relation_rows(*known, features, self.t_norm)
 
     def _degrees(self, nearest: Floats) -> Floats:
         # The classes are crisp: only the most similar sample of another class counts.
         return self.implicator(nearest, 0.0)
-
-    def _kernels(self) -> Any:
-        limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
-        return compiled(rough) if pays(rough, len(self.values), **limits) else rough
 
 
 def total(degrees: Floats) -> float:

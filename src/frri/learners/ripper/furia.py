@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from frri.learners.ripper._kernels import AT_MOST, SortedColumns, satisfies
+from frri.learners.ripper._kernels import SortedColumns, satisfies
 from frri.learners.ripper.ripper import (
     ClassProblem,
     CrispTest,
@@ -18,15 +18,13 @@ from frri.learners.ripper.ripper import (
     without_redundant,
 )
 from frri.learners.validation import check_choice, random_numbers
-from frri.rules import NumericCondition, Rule, RuleSet
+from frri.rules import Rule, RuleSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from frri._util import Flags, Floats
     from frri.learners.training_table import TrainingTable
-    from frri.rules import Condition
-    from frri.table import Attribute
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -107,9 +105,8 @@ class FURIAClassifier(GrownRuleClassifier):
         meaning = {"t_norm": self.t_norm, "fallback": FALLBACKS[self._fallback()]}
 
         def made(some: Sequence[Rule]) -> RuleSet:
-            return self._with_statistics(
-                self._made(table, some, combination="sum", **meaning), table
-            )
+            rules = self._made(table, some, combination="sum", **meaning)
+            return self._with_statistics(rules, table)
 
         self.ruleset_ = self._within_limits(found, made, table)
 
@@ -141,7 +138,7 @@ class FURIAClassifier(GrownRuleClassifier):
                 factors = certainties(degrees, problem.positive, columns.weights)
                 yield Rule(
                     conditions=tuple(
-                        _condition(test, end, table.attributes[test.column])
+                        test.condition(table.attributes[test.column], end)
                         for test, end in zip(tests, supports.tolist(), strict=True)
                     ),
                     consequent=label,
@@ -193,11 +190,3 @@ def stretched_weights(certainties: list[float]) -> tuple[float, ...]:
     """
     m = len(certainties) - 1
     return tuple((k + 1) / (m + 2) * c if k else 0.0 for k, c in enumerate(certainties))
-
-
-def _condition(test: CrispTest, end: float, attribute: Attribute) -> Condition:
-    if isnan(end):
-        return test.condition(attribute)
-    if test.comparison == AT_MOST:
-        return NumericCondition(attribute.name, core_high=test.value, support_high=end)
-    return NumericCondition(attribute.name, support_low=end, core_low=test.value)

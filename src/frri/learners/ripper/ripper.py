@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -180,33 +181,25 @@ class RIPPERClassifier(GrownRuleClassifier):
 
 
 def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
-    """Yield each rule with the proportions of the classes among the samples that it decides."""
-    distributions = _distributions([rule.covers for rule in crisp], table)
-    own = distributions.argmax(axis=1).tolist()
-    for rule, c, shares in zip(crisp, own, distributions.tolist(), strict=True):
+    """Yield each rule with the fractions of classes among the samples that it is first to cover."""
+    weights, left = table.all_weights, np.ones(len(table.classes), dtype=np.bool_)
+    for rule in crisp:
+        decided, left = left & rule.covers, left & ~rule.covers
+        # A rule with nothing left to decide, such as a default that is never needed, has the
+        # distribution of all samples.
+        rows = decided if decided.any() else slice(None)
+        counts = np.bincount(table.classes[rows], weights[rows], len(table.labels))
+        shares = counts / counts.sum()
+        own = int(shares.argmax())
         yield Rule(
             conditions=tuple(
                 test.condition(table.attributes[test.column])
                 for test in without_redundant(rule.tests)
             ),
-            consequent=table.labels[c],
-            weight=shares[c],
-            distribution=tuple(shares),
+            consequent=table.labels[own],
+            weight=float(shares[own]),
+            distribution=tuple(shares.tolist()),
         )
-
-
-def _distributions(covers: list[Flags], table: TrainingTable) -> Floats:
-    """Return the fractions of classes among the samples that each rule is the first to cover."""
-    left = np.ones(len(table.classes), dtype=np.bool_)
-    counts = np.empty((len(covers), len(table.labels)))
-    for r, covered in enumerate(covers):
-        decided = left & covered
-        left = left & ~covered
-        # A rule with nothing left to decide, such as a default that is never needed, has the
-        # distribution of all samples.
-        rows = decided if decided.any() else np.ones_like(decided)
-        counts[r] = np.bincount(table.classes[rows], table.all_weights[rows], len(table.labels))
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 class CrispRule(NamedTuple):
@@ -457,14 +450,15 @@ class CrispTest(NamedTuple):
     comparison: int
     value: float
 
-    def condition(self, attribute: Attribute) -> Condition:
-        """Return the test as a crisp condition of the rule model."""
-        name, value = attribute.name, self.value
+    def condition(self, attribute: Attribute, end: float = nan) -> Condition:
+        """Return the test as a condition of the rule model; its support ends at `end`, if any."""
+        name, core = attribute.name, self.value
+        end = core if isnan(end) else end
         if self.comparison == AT_MOST:
-            return NumericCondition(name, core_high=value, support_high=value)
+            return NumericCondition(name, core_high=core, support_high=end)
         if self.comparison == AT_LEAST:
-            return NumericCondition(name, support_low=value, core_low=value)
-        return NominalCondition(name, frozenset({(attribute.categories or ())[int(value)]}))
+            return NumericCondition(name, support_low=end, core_low=core)
+        return NominalCondition(name, frozenset({(attribute.categories or ())[int(core)]}))
 
 
 def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
