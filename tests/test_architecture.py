@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import frri
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "frri"
 LAYOUT = re.search(
@@ -32,6 +34,15 @@ MAX_PARAMETERS, MAX_WIDTH, MIN_LINES = 8, 100, 40
 def test_the_listed_packages_are_those_that_exist():
     found = {path.relative_to(SOURCE).parts[0].removesuffix(".py") for path in FILES}
     assert sorted(PACKAGES) == sorted(found - {"__init__", "__main__"})
+
+
+def test_the_stub_declares_the_public_names():
+    stub = ast.parse((SOURCE / "__init__.pyi").read_text("utf-8"))
+    imported = {
+        name.name for node in stub.body if isinstance(node, ast.ImportFrom) for name in node.names
+    }
+    listed = next(node.value for node in stub.body if isinstance(node, ast.Assign))
+    assert imported == set(ast.literal_eval(listed)) == set(frri.__all__)
 
 
 def test_the_picture_of_the_design_shows_every_package():

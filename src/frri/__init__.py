@@ -2,111 +2,32 @@
 
 import warnings
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from frri.cover import Cover, CoverMatrix, minimum_cover
-    from frri.explain import Explanation
-    from frri.induction import ConditionType
-    from frri.learners.additive.bagged import AdditiveRulesBaggingClassifier
-    from frri.learners.additive.classifier import AdditiveRulesClassifier
-    from frri.learners.additive.regressor import (
-        AdditiveRulesOrdinalClassifier,
-        AdditiveRulesRegressor,
-    )
-    from frri.learners.compact import CompactFRRIClassifier
-    from frri.learners.frri import (
-        FRRIBaggingClassifier,
-        FRRIClassifier,
-        FRRIOrdinalClassifier,
-        FRRIRegressor,
-    )
-    from frri.learners.modlem import MODLEMClassifier
-    from frri.learners.quickrules import QuickReduct, QuickRulesClassifier
-    from frri.learners.ripper.furia import FURIAClassifier
-    from frri.learners.ripper.ripper import RIPPERClassifier
-    from frri.pareto import frontier, tree_rules
-    from frri.readers import read_table
-    from frri.report import write_report
-    from frri.rules import (
-        Condition,
-        NominalCondition,
-        NumericCondition,
-        Rule,
-        RuleSet,
-        RuleStatistics,
-    )
-    from frri.table import Attribute
+from typing import Any
 
 __version__ = "0.2.0"
 
-# Imported at first use: predicting with saved rules needs neither scikit-learn nor scipy.
-_HOMES = {
-    "AdditiveRulesClassifier": "learners.additive",
-    "AdditiveRulesOrdinalClassifier": "learners.additive",
-    "AdditiveRulesRegressor": "learners.additive",
-    "Attribute": "table",
-    "AdditiveRulesBaggingClassifier": "learners.additive",
-    "CompactFRRIClassifier": "learners.compact",
-    "Condition": "rules",
-    "ConditionType": "induction",
-    "Cover": "cover",
-    "CoverMatrix": "cover",
-    "Explanation": "explain",
-    "FRRIBaggingClassifier": "learners.frri",
-    "FRRIClassifier": "learners.frri",
-    "FRRIOrdinalClassifier": "learners.frri",
-    "FRRIRegressor": "learners.frri",
-    "FURIAClassifier": "learners.ripper",
-    "MODLEMClassifier": "learners.modlem",
-    "NominalCondition": "rules",
-    "NumericCondition": "rules",
-    "QuickReduct": "learners.quickrules",
-    "QuickRulesClassifier": "learners.quickrules",
-    "RIPPERClassifier": "learners.ripper",
-    "Rule": "rules",
-    "RuleSet": "rules",
-    "RuleStatistics": "rules",
-    "frontier": "pareto",
-    "minimum_cover": "cover",
-    "read_table": "readers",
-    "tree_rules": "pareto",
-    "write_report": "report",
+# The public names by module; `__init__.pyi` declares them for type checkers. They are imported at
+# first use: predicting with saved rules needs neither scikit-learn nor scipy.
+_NAMES = {
+    "learners.additive": "AdditiveRulesBaggingClassifier AdditiveRulesClassifier "
+    "AdditiveRulesOrdinalClassifier AdditiveRulesRegressor",
+    "table": "Attribute",
+    "learners.compact": "CompactFRRIClassifier",
+    "rules": "Condition NominalCondition NumericCondition Rule RuleSet RuleStatistics",
+    "induction": "ConditionType",
+    "cover": "Cover CoverMatrix minimum_cover",
+    "explain": "Explanation",
+    "learners.frri": "FRRIBaggingClassifier FRRIClassifier FRRIOrdinalClassifier FRRIRegressor",
+    "learners.ripper": "FURIAClassifier RIPPERClassifier",
+    "learners.modlem": "MODLEMClassifier",
+    "learners.quickrules": "QuickReduct QuickRulesClassifier",
+    "pareto": "frontier tree_rules",
+    "readers": "read_table",
+    "report": "write_report",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "AdditiveRulesBaggingClassifier",
-    "AdditiveRulesClassifier",
-    "AdditiveRulesOrdinalClassifier",
-    "AdditiveRulesRegressor",
-    "Attribute",
-    "CompactFRRIClassifier",
-    "Condition",
-    "ConditionType",
-    "Cover",
-    "CoverMatrix",
-    "Explanation",
-    "FRRIBaggingClassifier",
-    "FRRIClassifier",
-    "FRRIOrdinalClassifier",
-    "FRRIRegressor",
-    "FURIAClassifier",
-    "MODLEMClassifier",
-    "NominalCondition",
-    "NumericCondition",
-    "QuickReduct",
-    "QuickRulesClassifier",
-    "RIPPERClassifier",
-    "Rule",
-    "RuleSet",
-    "RuleStatistics",
-    "frontier",
-    "minimum_cover",
-    "read_table",
-    "tree_rules",
-    "write_report",
-]
-
+__all__ = list(_MODULES)
 
 # Names of earlier versions, with those that took their place: see "Deprecation" in CONTRIBUTING.md.
 _RENAMED = {"Covers": "CoverMatrix"}
@@ -120,10 +41,10 @@ def __getattr__(name: str) -> Any:
             stacklevel=2,
         )
         name = _RENAMED[name]
-    if name in _HOMES:
-        return getattr(import_module(f"frri.{_HOMES[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"frri.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'frri' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOMES, "__version__"])
+    return sorted([*_MODULES, "__version__"])
