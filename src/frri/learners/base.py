@@ -4,7 +4,7 @@ import json
 import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -216,8 +216,17 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return matrix
 
     def _plain_numbers(self, X: Any) -> Any:
-        """Check a table without names, and replace every kind of missing value in it by NaN."""
-        X = _without_marks(X)
+        """Check a table without names, and replace every kind of missing value in it by NaN.
+
+        scikit-learn does not know all kinds of missing values; ragged lists are left to its checks.
+        """
+        if isinstance(X, np.ndarray | list | tuple):
+            with suppress(ValueError):  # ragged
+                array = np.asarray(X)
+                X = array if array.ndim == 2 else X
+                if array.dtype.kind == "O" and array.ndim == 2:
+                    marks = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
+                    X = np.where(marks, np.nan, array)
         check_numbers(X, allow_missing=self._allows_missing())
         return X
 
@@ -594,20 +603,6 @@ def _some(X: Any, rows: Flags) -> Any:
     if column_names(X) is None and not isinstance(X, EncodedTable) and not issparse(X):
         X = np.asarray(X)
     return positive_weight_rows(X, None, rows.astype(np.float64))[0]
-
-
-def _without_marks(X: Any) -> Any:
-    """Replace every kind of missing value by NaN: scikit-learn does not know them all."""
-    if not isinstance(X, np.ndarray | list | tuple):
-        return X
-    try:
-        array = np.asarray(X)
-    except ValueError:  # ragged
-        return X
-    if array.dtype.kind != "O" or array.ndim != 2:
-        return array if array.ndim == 2 else X
-    marks = np.frompyfunc(is_missing, 1, 1)(array).astype(bool)
-    return np.where(marks, np.nan, array)
 
 
 def _warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:

@@ -120,10 +120,16 @@ class MODLEMClassifier(LimitedRuleClassifier):
 
         def made(some: Sequence[BinnedRule]) -> RuleSet:
             statistics = _statistics(some, binned, table.classes, weights, np.array(class_counts))
-            rules = [
-                _rule(table, binned, rule, known, _m_estimates(rule, binned, targets, weights))
-                for rule, known in zip(some, statistics, strict=True)
-            ]
+            rules = []
+            for rule, known in zip(some, statistics, strict=True):
+                estimates = _m_estimates(rule, binned, targets, weights)
+                whole = len(estimates) == 1 << len(rule.conditions)
+                conditions = tuple(_condition(table, binned, each) for each in rule.conditions)
+                parts = estimates if whole else ()
+                own = table.labels[rule.own]
+                rules.append(
+                    Rule(conditions, own, estimates[-1], statistics=known, partial_weights=parts)
+                )
             meaning: dict[str, Any] = {"combination": "best", "fallback": "partial"}
             return self._made(table, rules, class_counts=class_counts, **meaning)
 
@@ -483,23 +489,6 @@ class SplitSearch:
 
 
 # --- rules of the rule model
-
-
-def _rule(
-    table: TrainingTable,
-    binned: BinnedTable,
-    rule: BinnedRule,
-    statistics: RuleStatistics,
-    estimates: tuple[float, ...],
-) -> Rule:
-    """Return a rule with what is known about it, in the names and units of the table."""
-    return Rule(
-        tuple(_condition(table, binned, condition) for condition in rule.conditions),
-        table.labels[rule.own],
-        estimates[-1],
-        statistics=statistics,
-        partial_weights=estimates if len(estimates) == 1 << len(rule.conditions) else (),
-    )
 
 
 def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -> Condition:

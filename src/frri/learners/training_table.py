@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from math import frexp, ldexp, nextafter
+from math import frexp, inf, ldexp, nextafter
 from numbers import Real
 from typing import Any, Self, TypeVar
 
@@ -125,13 +125,11 @@ def box_conditions(
             category = (attribute.categories or ())[int(value)]
             conditions.append(NominalCondition(attribute.name, frozenset({category})))
             continue
-        x, reach = value, float(radius) * (attribute.high - attribute.low)
-        if kind == ConditionType.SIMILAR:
-            conditions.append(NumericCondition(attribute.name, x - reach, x, x, x + reach))
-        elif kind == ConditionType.AT_MOST:
-            conditions.append(NumericCondition(attribute.name, core_high=x, support_high=x + reach))
-        elif kind == ConditionType.AT_LEAST:
-            conditions.append(NumericCondition(attribute.name, support_low=x - reach, core_low=x))
+        reach = float(radius) * (attribute.high - attribute.low)
+        below, above = kind != ConditionType.AT_MOST, kind != ConditionType.AT_LEAST
+        low = (value - reach, value) if below else (-inf, -inf)
+        high = (value, value + reach) if above else (inf, inf)
+        conditions.append(NumericCondition(attribute.name, *low, *high))
     return tuple(conditions)
 
 
