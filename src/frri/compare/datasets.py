@@ -270,8 +270,13 @@ def add_dataset(name: str, source: Source) -> None:
 
 
 def _from_name(text: str, name: str | None, target: str | None) -> Dataset:
+    """Return an added dataset, one of the paper or one of scikit-learn by its name."""
     if text.startswith("sklearn:"):
-        return _from_loader(_sklearn_loader(text), name or text.partition(":")[2], None)
+        from sklearn import datasets  # noqa: PLC0415 - slow to import
+
+        known = {f"sklearn:{n[5:]}": n for n in dir(datasets) if n.startswith("load_")}
+        loader = getattr(datasets, known[find_name(text, known, "scikit-learn", "data set")])
+        return _from_loader(loader, name or text.partition(":")[2], None)
     if text not in _sources_by_name:
         near = did_you_mean(text, _sources_by_name)
         more = "A file is given by its path, with its ending."
@@ -313,15 +318,6 @@ def _from_loader(loader: Callable[[], Any], name: str, target: str | None) -> Da
     if labels is not None and y.dtype.kind in "iu":
         y = np.asarray(labels)[y]
     return _from_pair(X, y, name=name, target=target)
-
-
-def _sklearn_loader(name: str) -> Callable[[], Any]:
-    from sklearn import datasets  # noqa: PLC0415 - slow to import
-
-    known = {f"sklearn:{n[5:]}": n for n in dir(datasets) if n.startswith("load_")}
-    loader = known[find_name(name, known, "scikit-learn", "data set")]
-    found: Callable[[], Any] = getattr(datasets, loader)
-    return found
 
 
 def _declared_target(path: Path) -> str:

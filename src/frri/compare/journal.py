@@ -188,19 +188,27 @@ class JournalError(ValueError):
 
 
 class Journal:
-    """An open results file.
+    """An open results file, of which complete lines are read and to which lines are appended.
 
-    The header has format, settings and versions; definitions are the checksum or description of
-    each dataset and learner, by kind and name; cells are those finished, by task. A cell whose
-    dataset or learner is not defined before it is run again.
+    Attributes
+    ----------
+    path : pathlib.Path
+    header : dict
+        Format, settings and versions; empty if the file is new.
+    definitions : dict
+        Checksum of each dataset and description of each learner, by kind and name.
+    cells : dict
+        Finished cells by task. A cell whose dataset or learner is not defined before it is left
+        out, so that it is run again.
     """
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
-        self.path = path
+    def __init__(self, path: Path, file: BinaryIO, lines: Sequence[bytes]) -> None:
+        self.path, self._file = path, file
         self.header: Json = {}
         self.definitions: dict[tuple[str, str], str] = {}
         self.cells: dict[Task, Cell] = {}
-        self._file = file
+        for number, line in enumerate(lines, start=1):
+            self._take(self._parse(line, number))
 
     def define(self, kind: str, name: str, definition: str) -> None:
         """Store the definition of a name; raise an error if the file has another one."""
@@ -221,35 +229,33 @@ class Journal:
         os.fsync(self._file.fileno())
         self._take(line)
 
-    def read(self, lines: list[bytes]) -> None:
-        """Read complete lines."""
-        for number, line in enumerate(lines, start=1):
-            value = None
-            with suppress(ValueError, RecursionError):
-                value = json.loads(line)
-            if number == 1 and isinstance(value, dict) and value.get("format") != FORMAT:
-                shown = json.dumps(value.get("format"))[:40]
-                problem = f"is written in format {shown}, this version reads {FORMAT}"
-                if "format" not in value:
-                    problem = "is not a results file of this benchmark"
-                raise JournalError(f"{self.path} {problem}")
-            if not isinstance(value, dict) or line != signed_line(value).rstrip(b"\n"):
-                remedy = "delete that line, or choose" if number > 1 else "choose"
-                raise JournalError(
-                    f"{self.path}: line {number} is damaged; {remedy} another directory"
-                )
-            del value["check"]
-            self._take(value)
+    def _parse(self, line: bytes, number: int) -> Json:
+        """Return a line without its checksum; raise an error if it does not match."""
+        value: Any = None
+        with suppress(ValueError, RecursionError):
+            value = json.loads(line)
+        if number == 1 and isinstance(value, dict) and value.get("format") != FORMAT:
+            shown = json.dumps(value.get("format"))[:40]
+            written = f"is written in format {shown}, this version reads {FORMAT}"
+            known = "format" in value
+            raise JournalError(
+                f"{self.path} {written if known else 'is not a results file of this benchmark'}"
+            )
+        if not isinstance(value, dict) or signed_line(value) != line + b"\n":
+            remedy = "delete that line, or choose" if number > 1 else "choose"
+            raise JournalError(f"{self.path}: line {number} is damaged; {remedy} another directory")
+        return {key: part for key, part in value.items() if key != "check"}
 
     def _take(self, value: Json) -> None:
         if "define" in value:
             self.definitions[value["define"], value["name"]] = value["as"]
         elif "format" in value:
             self.header = value
-        elif {("data set", value["dataset"]), ("learner", value["learner"])} <= set(
-            self.definitions
-        ):
-            self.cells[Task(value["dataset"], value["learner"], value["fold"])] = value
+        else:
+            task = Task(value["dataset"], value["learner"], value["fold"])
+            parts = {("data set", task.dataset), ("learner", task.learner)}
+            if parts <= self.definitions.keys():
+                self.cells[task] = value
 
 
 def signed_line(value: Json) -> bytes:
@@ -272,8 +278,7 @@ def open_journal(path: Path, settings: Mapping[str, Any], versions: Json) -> Ite
         file.seek(0)
         content = file.read()
         whole = content.rfind(b"\n") + 1
-        journal = Journal(path, file)
-        journal.read(content[:whole].splitlines())
+        journal = Journal(path, file, content[:whole].splitlines())
         header: Json = {"format": FORMAT, "settings": dict(settings), "versions": versions}
         before, now = (
             {**one["settings"], **one["versions"]} for one in (journal.header or header, header)

@@ -18,12 +18,19 @@ from frri.export.text_formats import csv_text, escape_latex
 if TYPE_CHECKING:
     import pandas as pd
 
+# Title, decimals and which number of a row is best.
 COST_TABLES = {
-    "fit_seconds": ("Seconds to fit", 3),
-    "predict_seconds": ("Seconds to predict a fold", 4),
-    "peak_memory_mb": ("Peak memory of a fit, megabytes", 1),
+    "fit_seconds": ("Seconds to fit", 3, "low"),
+    "predict_seconds": ("Seconds to predict a fold", 4, "low"),
+    "peak_memory_mb": ("Peak memory of a fit, megabytes", 1, "low"),
 }
-PAPER_TABLES = ("pooled_balanced_accuracy", "full_rules", "full_length")
+# Counted as the paper counts its three rivals from WEKA.
+_PER_RULE = "Conditions per rule of one model of all objects, a default rule counted as one"
+PAPER_TABLES = {
+    "pooled_balanced_accuracy": ("Balanced accuracy from pooled recalls", 3, "high"),
+    "full_rules": ("Rules of one model of all objects", 0, "low"),
+    "full_length": (_PER_RULE, 2, "low"),
+}
 PAGE = "report.html"
 
 Value = float | int | str | None
@@ -177,9 +184,14 @@ def make_report(
         tables[name] = _mean_table(title, means, measured.digits, best, *ranks)
         if len(found.pairs):
             tables[f"{name}_pairs"] = _pairs_table(measured, found)
-    others = [(name, *COST_TABLES[name], "low", results.means(name)) for name in COST_TABLES]
-    for name, title, digits, best, means in others + (_bookkeeping(results) if bookkeeping else []):
+    others = {name: results.means(name) for name in COST_TABLES}
+    if bookkeeping:
+        others["pooled_balanced_accuracy"] = results.pooled_balanced_accuracy()
+        others["full_rules"] = results.full("rules")
+        others["full_length"] = results.length_with_default()
+    for name, means in others.items():
         if not means.isna().all(axis=None):
+            title, digits, best = (COST_TABLES | PAPER_TABLES)[name]
             tables[name] = _mean_table(title, means, digits, best)
     report.pictures.extend(_pictures(report))
     return report
@@ -317,18 +329,6 @@ def _pairs_table(measured: Metric, found: Comparison) -> Table:
         title += f" / of Conover's comparison ({found.correction} correction); "
         title += f"Friedman's chi-squared {statistic:.2f}, p {format_p_value(p_value)}"
     return Table(title, [measured.label, *map(label, names)], rows)
-
-
-def _bookkeeping(results: Results) -> "list[tuple[str, str, int, str, pd.DataFrame]]":
-    """Return the tables that are counted as the paper counts its three rivals from WEKA."""
-    pooled, lengths = results.pooled_balanced_accuracy(), results.length_with_default()
-    one = "of one model of all objects"
-    per_rule = f"Conditions per rule {one}, a default rule counted as one"
-    return [
-        ("pooled_balanced_accuracy", "Balanced accuracy from pooled recalls", 3, "high", pooled),
-        ("full_rules", f"Rules {one}", 0, "low", results.full("rules")),
-        ("full_length", per_rule, 2, "low", lengths),
-    ]
 
 
 def _pictures(report: Report) -> Iterator[Picture]:
