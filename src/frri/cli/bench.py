@@ -83,13 +83,8 @@ def _compare(arguments: Arguments) -> int:
     full = arguments.bookkeeping or arguments.docs is not None
     grid = Grid(data, learners, folds, arguments.seed, full)
     _say_remarks(grid)
-    results = run_grid(
-        grid,
-        arguments.output,
-        arguments.workers,
-        arguments.time_limit,
-        progress=not arguments.quiet,
-    )
+    limits = {"workers": arguments.workers, "time_limit": arguments.time_limit}
+    results = run_grid(grid, arguments.output, **limits, progress=not arguments.quiet)
     remarks = {} if paper is None else paper.slips(results.data)
     page = write_report(make_report(results, bookkeeping=full, remarks=remarks), arguments.output)
     if paper is not None and arguments.docs is not None:

@@ -78,14 +78,9 @@ def _show_wines() -> None:
         f"{selection.n_rules} rules ({selection.status}): no smaller set of such rules covers all "
         f"{len(X)} wines; at least {selection.lower_bound} are needed."
     )
-    for title, content in (
-        ("Rules", "\n".join(rules)),
-        ("Proof", proof),
-        (
-            "New wines",
-            f"{accuracy:.1%} of {len(X_test)} wines not seen in training are recognised.",
-        ),
-        ("Why is the first of them what it is?", str(ruleset.explain(X_test[0]))),
-    ):
+    new = f"{accuracy:.1%} of {len(X_test)} wines not seen in training are recognised."
+    parts = {"Rules": "\n".join(rules), "Proof": proof, "New wines": new}
+    parts["Why is the first of them what it is?"] = str(ruleset.explain(X_test[0]))
+    for title, content in parts.items():
         sys.stdout.write(f"\n{bold(title)}\n{content}\n")
     say("\nNext: frri fit YOUR.csv --target COLUMN -o model.json")

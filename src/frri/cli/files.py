@@ -339,11 +339,9 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
         if name not in table.columns:
             raise ValueError(f"{again}, with all columns of the model: there is no {name!r}.")
     # A file does not contain the order of categories; the model does.
-    ordered = {
-        a.name: import_pandas().Categorical(table[a.name], a.categories, ordered=True)
-        for a in ruleset.attributes
-        if a.kind == "ordinal"
-    }
-    X = table[names].assign(**ordered)
+    X = table[names].copy()
+    for a in ruleset.attributes:
+        if a.kind == "ordinal":
+            X[a.name] = import_pandas().Categorical(X[a.name], a.categories, ordered=True)
     with Progress(f"learning {n_resamples} times"):
         return stability(learner_of(ruleset), X, labels, n_resamples=n_resamples, ruleset=ruleset)

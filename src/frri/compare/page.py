@@ -300,10 +300,8 @@ def _mean_table(
 ) -> Table:
     """Return datasets x learners, with the mean of each learner and further summaries below."""
     summaries = [means.mean().rename("mean"), *further]
-    rows: list[list[Value]] = [
-        [str(one.name), *map(float, one[means.columns])]
-        for one in [*(row for _, row in means.iterrows()), *summaries]
-    ]
+    named = [*means.iterrows(), *((one.name, one) for one in summaries)]
+    rows: list[list[Value]] = [[str(name), *map(float, one)] for name, one in named]
     columns = ["data set", *map(label, means.columns)]
     return Table(title, columns, rows, digits, best, len(summaries))
 

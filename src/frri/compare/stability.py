@@ -56,12 +56,9 @@ class Stability:
     n_resamples: int
 
     def __str__(self) -> str:
-        rows = [
-            f"{share:6.0%}  {str(rule).partition('   [')[0]}"
-            for share, rule in sorted(
-                zip(self.returns, self.ruleset, strict=True), key=lambda row: -row[0]
-            )
-        ]
+        pairs = zip(self.returns, self.ruleset, strict=True)
+        ordered = sorted(pairs, key=lambda pair: -pair[0])
+        rows = [f"{found:6.0%}  {str(rule).partition('   [')[0]}" for found, rule in ordered]
         head = f"{self.n_resamples} resamples; similarity of their conditions {self.similarity:.2f}"
         return "\n".join([head, *rows])
 

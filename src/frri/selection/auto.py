@@ -183,11 +183,8 @@ def _pick(
     score = {name: result.score for name, result in results.items()}
     one_decides = ONE_DECIDES if classify else ()
     # Nearly as many rules as samples: nobody reads them.
-    terse = [
-        name
-        for name, result in results.items()
-        if not classify or not too_many_rules(int(result.n_rules), n_samples)
-    ]
+    sizes = {name: int(result.n_rules) for name, result in results.items()}
+    terse = [n for n in sizes if not classify or not too_many_rules(sizes[n], n_samples)]
     best = max(terse or results, key=lambda name: score[name])
     least = score[best] - CLOSE
     if classify:
