@@ -15,10 +15,12 @@ from frri.learners.ripper.ripper import (
     CrispTest,
     GrownRuleClassifier,
     kernels_for,
+    measured,
     without_redundant,
 )
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import Rule, RuleSet
+from frri.rules.matching import COVERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,9 +106,9 @@ class FURIAClassifier(GrownRuleClassifier):
         found = list(self._fuzzy_rules(table))
         meaning = {"t_norm": self.t_norm, "fallback": FALLBACKS[self._fallback()]}
 
-        def made(some: Sequence[Rule]) -> RuleSet:
-            rules = self._made(table, some, combination="sum", **meaning)
-            return self._with_statistics(rules, table)
+        def made(some: Sequence[tuple[Rule, Flags]]) -> RuleSet:
+            rules, covers = [rule for rule, _ in some], [covered for _, covered in some]
+            return self._made(table, measured(rules, covers, table), combination="sum", **meaning)
 
         self.ruleset_ = self._within_limits(found, made, table)
 
@@ -122,8 +124,8 @@ class FURIAClassifier(GrownRuleClassifier):
     def _fallback(self) -> str:
         return self.fallback if self.uncovered == "deprecated" else self.uncovered
 
-    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[Rule]:
-        """Find the rules of every class against all other samples."""
+    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[tuple[Rule, Flags]]:
+        """Find the rules of every class against all other samples, and what they cover."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
         everything = np.ones(len(table.values), dtype=np.bool_)
         for own, label in enumerate(table.labels):
@@ -136,7 +138,7 @@ class FURIAClassifier(GrownRuleClassifier):
                 supports = widen(columns, problem.positive, tests)
                 degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
-                yield Rule(
+                rule = Rule(
                     conditions=tuple(
                         test.condition(table.attributes[test.column], end)
                         for test, end in zip(tests, supports.tolist(), strict=True)
@@ -145,6 +147,7 @@ class FURIAClassifier(GrownRuleClassifier):
                     weight=factors[-1] if tests else 0.0,
                     partial_weights=stretched_weights(factors) if tests else (),
                 )
+                yield rule, degrees[-1] * rule.weight > COVERS
 
 
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:

@@ -7,7 +7,7 @@ to a rule that pruning cannot help: the switches of `GrownRuleClassifier`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -27,6 +27,7 @@ from frri.learners.ripper.description_length import (
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
 from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules.rule_statistics import statistics_from_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -151,9 +152,8 @@ class RIPPERClassifier(GrownRuleClassifier):
         crisp = self._decision_list(table)
 
         def made(some: Sequence[CrispRule]) -> RuleSet:
-            rules = _rules(some, table)
-            found = self._made(table, rules, combination="first", fallback="priors")
-            return self._with_statistics(found, table)
+            rules = measured(list(_rules(some, table)), [rule.covers for rule in some], table)
+            return self._made(table, rules, combination="first", fallback="priors")
 
         self.ruleset_ = self._within_limits(crisp, made, table)
 
@@ -200,6 +200,21 @@ def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
             weight=float(shares[own]),
             distribution=tuple(shares.tolist()),
         )
+
+
+def measured(rules: list[Rule], covers: list[Flags], table: TrainingTable) -> Iterator[Rule]:
+    """Yield rules with their statistics; what they cover is known and need not be matched again."""
+    counts = np.ones(len(table.classes), np.int64) if table.weights is None else table.weights
+    n_classes, once = len(table.labels), np.sum(covers, axis=0, dtype=np.int64) == 1
+    support = np.zeros((len(rules), n_classes), counts.dtype)
+    alone = np.zeros(len(rules), counts.dtype)
+    for r, covered in enumerate(covers):
+        support[r] = np.bincount(table.classes[covered], counts[covered], n_classes)
+        alone[r] = counts[covered & once].sum()
+    own = np.array([table.labels.index(rule.consequent) for rule in rules], dtype=np.intp)
+    known = statistics_from_counts(own, support, alone, np.array(table.class_counts))
+    for rule, statistics in zip(rules, known, strict=True):
+        yield replace(rule, statistics=statistics)
 
 
 class CrispRule(NamedTuple):
