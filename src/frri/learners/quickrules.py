@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,7 +20,7 @@ from frri.learners import _similarity_kernels as rough
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.training_table import plain_labels
 from frri.learners.validation import check_choice
-from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules import NominalCondition, NumericCondition, Rule
 from frri.rules.rule import as_labels
 from frri.table.checks import check_complete
 
@@ -146,11 +147,8 @@ class QuickRulesClassifier(LimitedRuleClassifier):
         with self._step("features one after another"):
             found = greedy_reduct(region, self.ties, collection, self.max_conditions)
         self.reduct_ = np.array(found, dtype=np.intp)
-        meaning = {"t_norm": self.t_norm, "combination": "sum", "fallback": "nearest"}
-
-        def made(some: Sequence[Rule]) -> RuleSet:
-            return self._made(table, some, **meaning)
-
+        meaning: dict[str, Any] = {"combination": "sum", "fallback": "nearest"}
+        made = partial(self._made, table, t_norm=self.t_norm, **meaning)
         ruleset = self._within_limits(tuple(_rules(table, collection)), made, table)
         self.ruleset_ = self._with_statistics(ruleset, table)
 
