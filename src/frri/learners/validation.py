@@ -31,7 +31,9 @@ LARGEST_AMOUNT = 1e300
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[str], other: str = "") -> None:
-    """Raise an error for a parameter that is none of the allowed names, nor what `other` says.
+    """Raise an error for a parameter that is none of the allowed names.
+
+    The message ends in `other`, a further possibility that the caller has checked.
 
     Examples
     --------
@@ -40,68 +42,55 @@ def check_choice(name: str, value: Any, allowed: Sequence[str], other: str = "")
         ...
     ValueError: missing must be one of similar, error, got [].
     """
-    _require(
-        isinstance(value, str) and value in allowed,
-        f"{name} must be one of {', '.join(allowed)}{other}",
-        value,
-    )
+    valid = isinstance(value, str) and value in allowed
+    _require(name, value, valid, f"one of {', '.join(allowed)}{other}")
 
 
 def check_count(
-    name: str,
-    value: Any,
-    least: int = 0,
-    most: int = LARGEST_COUNT,
-    words: Sequence[str] = (),
+    name: str, value: Any, least: int = 0, most: int = LARGEST_COUNT, words: Sequence[str] = ()
 ) -> None:
     """Raise an error for a parameter that is neither a word nor an integer in a range."""
     if isinstance(value, str) and value in words:
         return
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     also = "".join(f' or "{word}"' for word in words)
-    _require(
-        whole and int(value) >= least,
-        f"{name} must be a whole number from {least} on{also}",
-        value,
-    )
-    _require(int(value) <= most, f"{name} must be {most} at most", value)
+    valid = whole and int(value) >= least
+    _require(name, value, valid, f"a whole number from {least} on{also}")
+    _require(name, value, int(value) <= most, f"{most} at most")
 
 
 def check_amount(name: str, value: Any) -> None:
     """Raise an error for a parameter that is no moderate number of 0 or more."""
-    _require(
-        _is_number(value) and 0 <= value <= LARGEST_AMOUNT,
-        f"{name} must be a number from 0 on",
-        value,
-    )
+    valid = _is_number(value) and 0 <= value <= LARGEST_AMOUNT
+    _require(name, value, valid, "a number from 0 on")
 
 
 def check_boolean(name: str, value: Any) -> None:
     """Raise an error for a parameter that is neither True nor False."""
-    _require(isinstance(value, bool | np.bool_), f"{name} must be True or False", value)
+    _require(name, value, isinstance(value, bool | np.bool_), "True or False")
 
 
 def check_share(name: str, value: Any) -> None:
     """Raise an error for a parameter that is no number from 0 to 1."""
-    _require(_is_number(value) and 0 <= value <= 1, f"{name} must be a share from 0 to 1", value)
+    _require(name, value, _is_number(value) and 0 <= value <= 1, "a share from 0 to 1")
 
 
 def check_part(name: str, value: Any, other: str = "") -> None:
-    """Raise an error for a parameter that is no share above 0, nor what `other` says."""
-    _require(
-        _is_number(value) and 0 < value <= 1,
-        f"{name} must be a share above 0 up to 1{other}",
-        value,
-    )
+    """Raise an error for a parameter that is no fraction above 0.
+
+    The message ends in `other`, a further possibility that the caller has checked.
+    """
+    valid = _is_number(value) and 0 < value <= 1
+    _require(name, value, valid, f"a share above 0 up to 1{other}")
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def _require(valid: bool, message: str, value: Any) -> None:
+def _require(name: str, value: Any, valid: bool, constraint: str) -> None:
     if not valid:
-        raise ValueError(f"{message}, got {short_repr(value)}.")
+        raise ValueError(f"{name} must be {constraint}, got {short_repr(value)}.")
 
 
 def random_numbers(random_state: Any) -> np.random.RandomState:
