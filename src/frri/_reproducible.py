@@ -7,14 +7,11 @@ multiplications, divisions and square roots of IEEE 754 in a fixed order, each o
 correctly rounded result.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from frri._util import Floats
+from frri._util import Floats
 
 # Numbers that a fit stores are multiples of 2**-GRID_BITS times their scale, which is 1 for log
 # odds.

@@ -5,28 +5,22 @@ column in which they lie. A condition becomes *marks*: one for each bounded side
 decile), one for a set of categories.
 """
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state, resample
 
-from frri.rules import NumericCondition
+from frri._util import Floats
+from frri.rules import NumericCondition, Rule, RuleSet
 from frri.table import to_matrix
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from frri._util import Floats
-    from frri.rules import Rule, RuleSet
-
-    Deciles = Mapping[str, Floats]
+Deciles = Mapping[str, Floats]
 
 
 # Feature, side, and the decile or the categories.

@@ -6,20 +6,15 @@ remaining objects have few enough pairs, those are built for all candidates: an 
 Its lower bound holds for the whole problem, which has more objects to cover.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from frri._util import Ints, Words
 from frri.cover.budget import Work
-from frri.cover.matrix import greedy_order, without_redundant
-
-if TYPE_CHECKING:
-    from frri._util import Ints, Words
-    from frri.cover.matrix import CoverMatrix
-    from frri.cover.solve import Cover
+from frri.cover.matrix import CoverMatrix, greedy_order, without_redundant
+from frri.cover.solve import Cover
 
 # Bytes of a word of a `CoverMatrix`: its place and its bits.
 BYTES_PER_WORD = 12

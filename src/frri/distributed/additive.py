@@ -1,21 +1,14 @@
 """Additive rules on a Dask cluster: blocks of samples on workers, their sums added here."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from frri.distributed.cluster import DaskEstimator
-from frri.learners.additive.blocks import SampleBlocks
+from frri._util import Floats
+from frri.distributed.cluster import Cluster, DaskEstimator, Future
+from frri.learners.additive.blocks import Block, SampleBlocks
 from frri.learners.additive.classifier import AdditiveRulesClassifier
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from frri._util import Floats
-    from frri.distributed.cluster import Cluster, Future
-    from frri.learners.additive.blocks import Block
 
 
 class DaskAdditiveRulesClassifier(DaskEstimator, AdditiveRulesClassifier):

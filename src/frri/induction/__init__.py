@@ -22,17 +22,20 @@ proofs.
 `choose_backend` chooses between numpy and compiled kernels, which give the same results.
 """
 
-from __future__ import annotations
-
 import enum
+from collections.abc import Callable
 from itertools import pairwise
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from frri._compile import pays
+from frri._util import Floats, Ints, Types, Words
 from frri.cover import memory_bounded
+from frri.cover.matrix import CoverMatrix
+from frri.cover.memory_bounded import Preselection
 from frri.induction import _bitmap_kernels
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.class_layout import TOLERANCE as TOLERANCE
@@ -40,16 +43,6 @@ from frri.induction.class_layout import ClassLayout
 from frri.induction.fuzzy_decision import FuzzyBackend
 from frri.induction.fuzzy_decision import Graded as Graded
 from frri.induction.numpy_backend import NumpyBackend
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from frri._util import Floats, Ints, Types, Words
-    from frri.cover.matrix import CoverMatrix
-    from frri.cover.memory_bounded import Preselection
-
 
 # Pairs of samples x features that are worth compiling kernels, loading those that an earlier
 # process has compiled, and using those that are loaded.

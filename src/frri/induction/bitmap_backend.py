@@ -1,26 +1,19 @@
 """The steps of induction in compiled kernels on bitmaps, for large tables, in several threads."""
 
-from __future__ import annotations
-
 import threading
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from frri._compile import compiled
-from frri._util import map_threads
+from frri._util import Floats, Ints, Types, Words, map_threads
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import _bitmap_kernels as kernels
 from frri.induction._bitmap_kernels import BLOCK, Bitmaps, CoverWords
-from frri.induction.class_layout import TOLERANCE
+from frri.induction.class_layout import TOLERANCE, ClassLayout
 from frri.induction.numpy_backend import single_bits
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from frri._util import Floats, Ints, Types, Words
-    from frri.induction.class_layout import ClassLayout
 
 # Rows of one call of a kernel; fewer than two such chunks stay in one thread.
 CHUNK = 512

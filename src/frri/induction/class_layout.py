@@ -1,17 +1,13 @@
 """Tables in the order of the backends: samples grouped by class, each class in whole words."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from frri._util import Flags, Floats, Ints
+from frri._util import Flags, Floats, Ints
 
 # Shortening asks for failures above `confidence - TOLERANCE`, covering for distances below it.
 TOLERANCE = 1e-6

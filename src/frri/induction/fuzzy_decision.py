@@ -5,25 +5,17 @@ rule keeps its confidence, less this degree, away from every sample: limits are 
 pairs are compared.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from frri._util import map_threads
-from frri.cover.matrix import packed
+from frri._util import Floats, Ints, Types, map_threads
+from frri.cover.matrix import CoverMatrix, packed
 from frri.induction.class_layout import TOLERANCE, ClassLayout
 from frri.induction.numpy_backend import NumpyBackend, distances, prune
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from frri._util import Floats, Ints, Types
-    from frri.cover.matrix import CoverMatrix
 
 # Pairs of samples that are compared at a time: they should stay in the cache.
 BLOCK_PAIRS = 1 << 16

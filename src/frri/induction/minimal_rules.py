@@ -11,25 +11,19 @@ Side 2a bounds feature `a` above, side 2a + 1 below. A rigid feature has both si
 first side stands for both.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from frri._util import Flags, Floats, Ints, Types, Words
 from frri.cover import minimum_cover
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import TOLERANCE, ConditionType
 from frri.induction.class_layout import ClassLayout
 from frri.induction.numpy_backend import Ranking
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
-    from frri._util import Flags, Floats, Ints, Types, Words
 
 # Choices that are tried, in about a tenth of a second, before a general solver takes over.
 MOST = 20_000

@@ -1,23 +1,17 @@
 """Limits on the number and the support of rules that were found."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from frri._util import Flags, Ints, Positions
 from frri.learners.base import RuleClassifier
-from frri.learners.training_table import Weights
+from frri.learners.training_table import TrainingTable, Weights
 from frri.learners.validation import check_count, check_share
+from frri.rules import RuleSet
 from frri.rules.matching import COVERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from frri._util import Flags, Ints, Positions
-    from frri.learners.training_table import TrainingTable
-    from frri.rules import RuleSet
 
 RulePart = TypeVar("RulePart")
 

@@ -4,25 +4,18 @@ An error names the parameter, the constraint and the value. A line `{max_rules}`
 an estimator is replaced by the entry of that name, in `help()` as in the documentation.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from textwrap import dedent, indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from frri._util import find_name, short_repr
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from frri.table import Attribute
+from frri.table import Attribute
 
 # No count of anything is larger; sums and products of such numbers still fit in 64 bits.
 LARGEST_COUNT = 2**31 - 1

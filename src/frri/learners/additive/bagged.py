@@ -1,14 +1,12 @@
 """Bagged additive rules: the mean of additive models, which is one more additive model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from frri._util import map_threads, short_repr
+from frri._util import Flags, Floats, map_threads, short_repr
 from frri.learners.additive.classifier import (
     VOTES,
     AdditiveRulesClassifier,
@@ -17,6 +15,7 @@ from frri.learners.additive.classifier import (
 )
 from frri.learners.base import RuleClassifier
 from frri.learners.calibration import MIN_SAMPLES, SCALES, Calibration, least_loss, scale_votes
+from frri.learners.training_table import TrainingTable
 from frri.learners.validation import (
     check_choice,
     check_count,
@@ -24,12 +23,8 @@ from frri.learners.validation import (
     random_numbers,
     random_seeds,
 )
+from frri.rules import RuleSet
 from frri.rules.inference import shrink_to_priors
-
-if TYPE_CHECKING:
-    from frri._util import Flags, Floats
-    from frri.learners.training_table import TrainingTable
-    from frri.rules import RuleSet
 
 
 class _Bag(NamedTuple):

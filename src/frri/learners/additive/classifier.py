@@ -1,29 +1,23 @@
 """Additive rules for classes: a dozen soft rules whose votes are summed."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from frri._reproducible import exp, product, solve, total
+from frri._util import Flags, Floats, Positions
 from frri.learners.additive.blocks import SampleBlocks, VotingBlock, vote_curvature
 from frri.learners.additive.columns import AT_LEAST, AT_MOST, SoftColumns
 from frri.learners.additive.search import BASE_PENALTY, StagewiseInduction
 from frri.learners.base import RuleClassifier, RuleLearner
+from frri.learners.calibration import HeldOut
 from frri.learners.size_cv import choose_size
-from frri.learners.training_table import check_class_weight, class_factors
+from frri.learners.training_table import TrainingTable, check_class_weight, class_factors
 from frri.learners.validation import check_count, check_share, directions
 from frri.rules import Rule, RuleSet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from frri._util import Flags, Floats, Positions
-    from frri.learners.calibration import HeldOut
-    from frri.learners.training_table import TrainingTable
-    from frri.table import Attribute, EncodedTable
+from frri.table import Attribute, EncodedTable
 
 # Half-width of a ramp, in standard deviations of its feature.
 WIDTH = 0.48

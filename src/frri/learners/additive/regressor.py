@@ -3,29 +3,23 @@
 For ordered classes the sum is a score that is cut into classes.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from frri._reproducible import exp, log, snap, total
+from frri._util import Floats, Positions
 from frri.learners.additive.blocks import SampleBlocks, SummingBlock
 from frri.learners.additive.classifier import AdditiveRules, upward_sides
 from frri.learners.additive.columns import SoftColumns
 from frri.learners.additive.search import StagewiseInduction
 from frri.learners.base import OrderedRuleClassifier, RuleRegressor, standardised
 from frri.learners.size_cv import choose_size
-from frri.learners.training_table import NumberTable
+from frri.learners.training_table import NumberTable, TrainingTable
 from frri.learners.validation import directions, monotone_claim
 from frri.rules import Rule, RuleSet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from frri._util import Floats, Positions
-    from frri.learners.training_table import TrainingTable
 
 # Half-width of a ramp, in standard deviations of its feature.
 WIDTH = 1.0

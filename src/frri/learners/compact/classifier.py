@@ -1,17 +1,18 @@
 """Compact FRRI: a few fuzzy boxes around samples that tolerate some samples of other classes."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import Bunch
 
+from frri._util import Floats, Positions
 from frri.induction import TOLERANCE
 from frri.learners.base import RuleClassifier
 from frri.learners.compact.candidates import (
     BoxSamples,
+    CandidateBoxes,
     RuleSelection,
     box_radii,
     build_candidates,
@@ -22,16 +23,14 @@ from frri.learners.compact.candidates import (
 )
 from frri.learners.compact.tune_bounds import Boxes
 from frri.learners.size_cv import choose_size
-from frri.learners.training_table import check_class_weight, class_factors, scaled_values
+from frri.learners.training_table import (
+    TrainingTable,
+    check_class_weight,
+    class_factors,
+    scaled_values,
+)
 from frri.learners.validation import check_amount, check_count, check_part, check_share
 from frri.rules import Label, Rule, RuleSet
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from frri._util import Floats, Positions
-    from frri.learners.compact.candidates import CandidateBoxes
-    from frri.learners.training_table import TrainingTable
 
 # Sum of all weights: sums of weights times `STEPS` are integers that a float represents exactly.
 TOTAL_WEIGHT = 2.0**30

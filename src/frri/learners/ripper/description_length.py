@@ -6,17 +6,13 @@ positives among them. Lengths are compared with a tolerance, so that the last bi
 decides nothing.
 """
 
-from __future__ import annotations
-
 from math import inf, log2, nan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from frri._compile import either, kernel
-
-if TYPE_CHECKING:
-    from frri._util import Flags, Floats
+from frri._util import Flags, Floats
 
 # Differences of lengths below this count as none.
 TOLERANCE = 1e-6

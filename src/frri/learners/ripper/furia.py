@@ -1,14 +1,14 @@
 """FURIA: fuzzy rules for every class, without order and without a default."""
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from frri._util import Flags, Floats
 from frri.learners.ripper._kernels import SortedColumns, satisfies
 from frri.learners.ripper.ripper import (
     ClassProblem,
@@ -18,15 +18,10 @@ from frri.learners.ripper.ripper import (
     measured,
     without_redundant,
 )
+from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import Rule, RuleSet
 from frri.rules.matching import COVERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from frri._util import Flags, Floats
-    from frri.learners.training_table import TrainingTable
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
