@@ -63,9 +63,11 @@ class Learner:
         return make_pipeline(MinMaxScaler(clip=True), estimator)
 
 
-def _rules(name: str, label: str, where: str, **parameters: Any) -> Learner:
-    """Return an estimator of the package that takes weights of samples."""
-    return Learner(name, label, f"frri.{where}", parameters, weights=True)
+def _rules(
+    name: str, label: str, where: str, *, weights: bool = True, **parameters: Any
+) -> Learner:
+    """Return an estimator of the package; most take weights of samples."""
+    return Learner(name, label, f"frri.{where}", parameters, weights=weights)
 
 
 def _other(name: str, label: str, where: str, **abilities: Any) -> Learner:
@@ -77,24 +79,21 @@ def _by_name(*learners: Learner) -> dict[str, Learner]:
     return {learner.name: learner for learner in learners}
 
 
-_MODLEM = "learners.modlem.MODLEMClassifier"
-_QUICKRULES = "learners.quickrules.QuickRulesClassifier"
 _PAPER = {"t_norm": "minimum", "coverage_test": "close", "ties": "first"}
-_BAGGED = "frri.learners.additive.bagged.AdditiveRulesBaggingClassifier"
 
 # The classifiers.
 LEARNERS = _by_name(
-    _rules("frri", "FRRI", "learners.frri.classifier.FRRIClassifier"),
-    _rules("compact", "CompactFRRI", "learners.compact.classifier.CompactFRRIClassifier"),
-    _rules("ripper", "RIPPER", "learners.ripper.ripper.RIPPERClassifier"),
-    _rules("furia", "FURIA", "learners.ripper.furia.FURIAClassifier"),
-    _rules("modlem", "MODLEM", _MODLEM),
-    _rules("modlem-entropy", "MODLEM (entropy)", _MODLEM, criterion="entropy"),
-    _rules("additive", "Additive rules", "learners.additive.classifier.AdditiveRulesClassifier"),
-    Learner("bagged", "Bagged rules", _BAGGED),
-    _rules("frri-bags", "FRRI on bags", "learners.frri.bagging.FRRIBaggingClassifier"),
-    _rules("quickrules", "QuickRules", _QUICKRULES),
-    _rules("quickrules-paper", "QuickRules (paper)", _QUICKRULES, **_PAPER),
+    _rules("frri", "FRRI", "FRRIClassifier"),
+    _rules("compact", "CompactFRRI", "CompactFRRIClassifier"),
+    _rules("ripper", "RIPPER", "RIPPERClassifier"),
+    _rules("furia", "FURIA", "FURIAClassifier"),
+    _rules("modlem", "MODLEM", "MODLEMClassifier"),
+    _rules("modlem-entropy", "MODLEM (entropy)", "MODLEMClassifier", criterion="entropy"),
+    _rules("additive", "Additive rules", "AdditiveRulesClassifier"),
+    _rules("bagged", "Bagged rules", "AdditiveRulesBaggingClassifier", weights=False),
+    _rules("frri-bags", "FRRI on bags", "FRRIBaggingClassifier"),
+    _rules("quickrules", "QuickRules", "QuickRulesClassifier"),
+    _rules("quickrules-paper", "QuickRules (paper)", "QuickRulesClassifier", **_PAPER),
     _other("tree", "decision tree", "tree.DecisionTreeClassifier", weights=True),
     _other("forest", "random forest", "ensemble.RandomForestClassifier", weights=True),
     _other(
@@ -104,16 +103,14 @@ LEARNERS = _by_name(
 
 # The regressors.
 REGRESSORS = _by_name(
-    _rules("additive", "Additive rules", "learners.additive.regressor.AdditiveRulesRegressor"),
-    _rules("frri", "FRRI for numbers", "learners.frri.regressor.FRRIRegressor"),
+    _rules("additive", "Additive rules", "AdditiveRulesRegressor"),
+    _rules("frri", "FRRI for numbers", "FRRIRegressor"),
 )
 
 # The ordinal classifiers.
 ORDINAL = _by_name(
-    _rules("frri", "FRRI", "learners.frri.ordinal.FRRIOrdinalClassifier"),
-    _rules(
-        "additive", "Additive rules", "learners.additive.regressor.AdditiveRulesOrdinalClassifier"
-    ),
+    _rules("frri", "FRRI", "FRRIOrdinalClassifier"),
+    _rules("additive", "Additive rules", "AdditiveRulesOrdinalClassifier"),
 )
 
 # The estimators of each task.
