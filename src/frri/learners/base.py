@@ -484,7 +484,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         """
         self._check_parameters()
         check_share("calibration_fraction", self.calibration_fraction)
-        whole = self._checked_table(X, y, sample_weight)
+        whole = self._weighed(*with_weights(self._number_table, X, y, sample_weight))
         if self.calibration_fraction <= 0.0:
             self._learn_numbers(whole)
             return self
@@ -543,17 +543,13 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         """Find `ruleset_` from a checked table."""
         raise NotImplementedError
 
-    def _checked_table(self, X: Any, y: Any, sample_weight: Any) -> NumberTable:
-        """Return the training table without samples of weight 0."""
-        return self._weighed(*with_weights(self._number_table, X, y, sample_weight))
-
     def _number_table(self, X: Any, y: Any) -> NumberTable:
         """Check the training data, encode them and remember the columns."""
         target, y = named_labels(y, "target")
         check_labels(y)
         table, y = self._encoded(X, y)
         numbers = check_quantities(y, target)
-        warn_about_columns(table.attributes, target, len(numbers), stacklevel=6)
+        warn_about_columns(table.attributes, target, len(numbers), stacklevel=5)
         return NumberTable(table.matrix, numbers, table.attributes, target)
 
 

@@ -79,7 +79,7 @@ def _by_name(*learners: Learner) -> dict[str, Learner]:
     return {learner.name: learner for learner in learners}
 
 
-_PAPER = {"t_norm": "minimum", "coverage_test": "close", "ties": "first"}
+_PAPER: dict[str, Any] = {"t_norm": "minimum", "coverage_test": "close", "ties": "first"}
 
 # The classifiers.
 LEARNERS = _by_name(

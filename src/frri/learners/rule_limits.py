@@ -83,13 +83,14 @@ def kept_rules(
     ranks = np.arange(len(ruleset), 0, -1)
     amounts = (degrees > 0.0) * ranks if is_list else np.rint(counts * STEPS)
     adds = ruleset.semantics.meaning.combination == "sum"
-    choice = _Elimination(amounts.astype(np.int64), own, table.classes, units, kept, adds=adds)
+    choice = _Elimination(amounts.astype(np.int64), own, table.classes, units, kept, adds)
     while len(choice.kept) > max(max_rules, len(fixed)):
         lost = choice.lost(fixed)
         choice.remove(min(lost, key=lambda r: (lost[r], support[r], -r)))
     return choice.kept
 
 
+@dataclass
 class _Elimination:
     """Rules that are left, and the class scores of samples by them.
 
@@ -97,23 +98,20 @@ class _Elimination:
     set, the rules of a class are added; otherwise the best one counts.
     """
 
-    def __init__(
-        self,
-        amounts: Ints,
-        own: Positions,
-        classes: Positions,
-        units: Ints,
-        kept: list[int],
-        *,
-        adds: bool,
-    ) -> None:
-        self.amounts, self.own, self.classes, self.units = amounts, own, classes, units
-        self.kept, self.adds = list(kept), adds
+    amounts: Ints
+    own: Positions
+    classes: Positions
+    units: Ints
+    kept: list[int]
+    adds: bool
+
+    def __post_init__(self) -> None:
+        amounts, own, classes = self.amounts, self.own, self.classes
         self.rows = [np.flatnonzero(column) for column in amounts.T]
         self.scores = np.zeros((len(amounts), int(max(own.max(), classes.max())) + 1), np.int64)
         everyone = np.arange(len(amounts))
         for c in range(self.scores.shape[1]):
-            self.scores[:, c] = self._score(everyone, [r for r in kept if own[r] == c])
+            self.scores[:, c] = self._score(everyone, [r for r in self.kept if own[r] == c])
         self._lost: dict[int, int] = {}
 
     def lost(self, fixed: set[int]) -> dict[int, int]:
