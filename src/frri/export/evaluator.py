@@ -5,6 +5,8 @@ This file is copied into every exported module: it imports nothing from this pac
 Python 3.8. `evaluator.js` is the same in JavaScript, for saved rule sets.
 """
 
+from __future__ import annotations
+
 import datetime as dt
 import re
 from functools import reduce
