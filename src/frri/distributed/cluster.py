@@ -208,15 +208,17 @@ class Cluster:
 
     def send(self, data: Any) -> Future:
         """Send data to all workers."""
+        name = self.key("data")
         try:
-            (sent,) = self.client.scatter([data], broadcast=True, hash=False)
-            return self.track(sent)
+            sent = self.client.scatter({name: data}, broadcast=True, hash=False)
+            return self.track(sent[name])
         except TimeoutError:
             raise _no_workers(self.client) from None
-        except ValueError as error:
-            if "replicate" not in str(error):
+        except (KeyError, ValueError) as error:
+            if isinstance(error, ValueError) and "replicate" not in str(error):
                 raise
-            # The last worker has died since it got the data, before others had copies.
+            # A worker has died since it got the data, before others had copies.
+            _import_distributed().Future(name, self.client).release()
             raise CancelledError from error
 
     @contextmanager
