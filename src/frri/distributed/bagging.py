@@ -1,17 +1,18 @@
 """Bagged FRRI on a Dask cluster: bags of partitions, rules checked against all of them."""
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from frri._util import import_optional
+from frri._util import Floats, Ints, Positions, import_optional
 from frri.distributed.cluster import (
+    Cluster,
     DaskEstimator,
     check_alike,
     concatenate,
@@ -21,24 +22,15 @@ from frri.distributed.cluster import (
 )
 from frri.learners.frri.bagging import (
     FRRIBaggingClassifier,
+    RulePool,
     bags_of_rows,
     draw_bags,
     nearest_in_batches,
 )
-from frri.learners.training_table import named_labels
+from frri.learners.training_table import TrainingTable, named_labels
+from frri.rules import RuleSet
 from frri.rules.rule import label_array
 from frri.rules.rule_statistics import statistics_from_counts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from numpy.typing import NDArray
-
-    from frri._util import Floats, Ints, Positions
-    from frri.distributed.cluster import Cluster
-    from frri.learners.frri.bagging import RulePool
-    from frri.learners.training_table import TrainingTable
-    from frri.rules import RuleSet
 
 # Samples that all bags together may draw: they are gathered here.
 MOST_DRAWN = 1_000_000
@@ -92,7 +84,7 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
     """
 
     _local = FRRIBaggingClassifier
-    _parts: Partitions | None = None  # while it learns from some
+    _parts: "Partitions | None" = None  # while it learns from some
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_batches: Any = None) -> Self:
         """Induce rules from bags of a table and its class labels.

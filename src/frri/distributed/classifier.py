@@ -1,31 +1,22 @@
 """FRRI on a Dask cluster: blocks of samples on the workers, the same rules as on one machine."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util import import_optional
-from frri.cover import CoverMatrix
+from frri._util import Flags, Floats, Ints, Types, Words, import_optional
+from frri.cover import Cover, CoverMatrix, PartialCover
 from frri.cover.memory_bounded import preselect
-from frri.distributed.cluster import DaskEstimator, ended_with
+from frri.distributed.cluster import Cluster, DaskEstimator, Future, ended_with
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.class_layout import ClassLayout
 from frri.learners.frri import FRRIClassifier
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from frri._util import Flags, Floats, Ints, Types, Words
-    from frri.cover import Cover, PartialCover
-    from frri.distributed.cluster import Cluster, Future
-    from frri.learners.frri.pipeline import Limits
+from frri.learners.frri.pipeline import Limits
 
 # Memory of a selection, in sizes of its covers: measured, and rounded up.
 COPIES = 4
@@ -149,7 +140,7 @@ class RemoteRules:
         parts = self._map("some", wanted, by_block)
         return CoverMatrix.below(self.cluster.gather(parts)).take(np.argsort(order, kind="stable"))
 
-    def covers(self, wanted: Words | None = None) -> RemoteCovers:
+    def covers(self, wanted: Words | None = None) -> "RemoteCovers":
         """Return what all of them cover, brought together on one worker."""
         parts = self._map("covers", wanted, [None] * len(self.blocks))
         whole = self.cluster.submit("whole", _bring_together, parts, self.layout.rows)
@@ -185,7 +176,7 @@ class RemoteCovers:
         found: CoverMatrix = self._ask("chosen", CoverMatrix.take, candidates)
         return found
 
-    def only(self, kept: Flags) -> RemoteCovers:
+    def only(self, kept: Flags) -> "RemoteCovers":
         """Return the same candidates, of which all but those kept cover nothing."""
         allowed = self.cluster.submit("allowed", CoverMatrix.only, self.matrix, kept)
         return RemoteCovers(self.cluster, allowed)

@@ -1,16 +1,15 @@
 """Estimators on a Dask cluster: tasks that survive their workers, Dask tables, the local model."""
 
-from __future__ import annotations
-
 import os
 import platform
 import signal
 import uuid
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from itertools import count
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -19,9 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from frri._util import import_optional, short_repr
 from frri.cover.budget import stop_when
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 Result = TypeVar("Result")
 
@@ -43,7 +39,7 @@ class DaskEstimator:
 
     # The same estimator without a cluster.
     _local: ClassVar[type[Any]]
-    _cluster: Cluster | None = None  # while it learns
+    _cluster: "Cluster | None" = None  # while it learns
     _called: float  # when `fit` was called
     _began: float | None
 
@@ -78,7 +74,7 @@ class DaskEstimator:
         return self
 
     @contextmanager
-    def _on_cluster(self) -> Iterator[Cluster]:
+    def _on_cluster(self) -> "Iterator[Cluster]":
         self._called = perf_counter()
         with connect(self.client) as cluster, cluster.ignoring_interrupts():
             self._cluster = cluster

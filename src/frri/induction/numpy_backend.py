@@ -5,22 +5,15 @@ sets of bits: words of 64 samples, of shape (n_features, n_words, n_boxes). A ty
 that is bounded above, 2 for one bounded below, 3 for both.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frri._util import Flags, Floats, Ints, Types, Words
 from frri.cover.matrix import ALL, NONE, CoverMatrix
-from frri.induction.class_layout import BELOW, BOTH_SIDES, NO_SIDE, TOLERANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from frri._util import Flags, Floats, Ints, Types, Words
-    from frri.induction.class_layout import ClassLayout
+from frri.induction.class_layout import BELOW, BOTH_SIDES, NO_SIDE, TOLERANCE, ClassLayout
 
 # Size of one block of boxes, in words of 64 bits unless that is too few rows, and of one block of
 # distances, which should stay in the cache.
@@ -71,7 +64,7 @@ class NumpyBackend:
         self.layout = layout
 
     @cached_property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> "Ranking":
         """Ranks of the values of every feature."""
         return Ranking(self.layout.columns)
 

@@ -1,32 +1,24 @@
 """MODLEM: crisp rules from rough approximations of the classes (Stefanowski 1998)."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, isinf, nextafter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from frri._util import Flags, Floats, Ints, Positions
 from frri.learners.rule_limits import LimitedRuleClassifier
-from frri.learners.training_table import Weights, sums_by_key
+from frri.learners.training_table import TrainingTable, Weights, sums_by_key
 from frri.learners.validation import check_choice
-from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet, RuleStatistics
 from frri.rules.rule import LONGEST_PARTIAL
 from frri.rules.rule_statistics import statistics_from_counts
+from frri.table import Attribute
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners.training_table import TrainingTable
-    from frri.rules import Condition, RuleStatistics
-    from frri.table import Attribute
-
-    # A feature, the first bin that satisfies the condition, and the end of these bins.
-    BinRange = tuple[int, int, int]
+# A feature, the first bin that satisfies the condition, and the end of these bins.
+BinRange = tuple[int, int, int]
 
 # Number of samples that the prior of a class counts for in the m-estimate.
 PRIOR_SAMPLES = 3.0
@@ -118,7 +110,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
         sizes = weights.worth(sums_by_key(table.classes, weights.units, len(table.labels)))
         class_counts = tuple(sizes.astype(float).tolist())
 
-        def made(some: Sequence[BinnedRule]) -> RuleSet:
+        def made(some: "Sequence[BinnedRule]") -> RuleSet:
             statistics = _statistics(some, binned, table.classes, weights, np.array(class_counts))
             rules = []
             for rule, known in zip(some, statistics, strict=True):
@@ -200,7 +192,9 @@ class BinnedTable(NamedTuple):
     upper: Floats
 
     @classmethod
-    def of(cls, values: Floats, classes: Positions, attributes: Sequence[Attribute]) -> BinnedTable:
+    def of(
+        cls, values: Floats, classes: Positions, attributes: Sequence[Attribute]
+    ) -> "BinnedTable":
         """Find the cuts of every feature and put every value in its bin.
 
         Examples
@@ -278,7 +272,7 @@ class BinnedRule(NamedTuple):
     conditions: tuple[BinRange, ...]
 
 
-def induce(search: SplitSearch, targets: Flags, most: int | None = None) -> list[BinnedRule]:
+def induce(search: "SplitSearch", targets: Flags, most: int | None = None) -> list[BinnedRule]:
     """Find rules class by class in order of creation, without redundant tests and rules.
 
     Parameters
@@ -297,7 +291,7 @@ def induce(search: SplitSearch, targets: Flags, most: int | None = None) -> list
 
 
 def _rules_of_class(
-    search: SplitSearch, positive: Flags, most: float
+    search: "SplitSearch", positive: Flags, most: float
 ) -> Iterator[tuple[BinRange, ...]]:
     """Cover the positive samples rule by rule, and drop the rules that others make redundant."""
     table, negative = search.table, np.flatnonzero(~positive)
@@ -323,7 +317,7 @@ def _rules_of_class(
 
 
 def _grow(
-    search: SplitSearch, left: Flags, positive: Flags, counts: Ints, most: float
+    search: "SplitSearch", left: Flags, positive: Flags, counts: Ints, most: float
 ) -> list[BinRange]:
     """Add tests as long as they improve the rule and it covers negative samples.
 

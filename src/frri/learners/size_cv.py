@@ -1,23 +1,17 @@
 """Cross-validation of the number of rules: the fewest that are as good as the best."""
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from frri._util import import_optional
+from frri._util import Positions, import_optional
 from frri.learners.training_table import Table, TrainingTable
 from frri.rules.measures import balanced_accuracy
 from frri.table.encode import describe_columns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from frri._util import Positions
 
 # Number of sizes that are tried, and of folds.
 SIZES = 8
@@ -56,7 +50,7 @@ class SizePath:
     measure: str
 
     @classmethod
-    def of(cls, sizes: Sequence[int], scores: Any, measure: str) -> SizePath:
+    def of(cls, sizes: Sequence[int], scores: Any, measure: str) -> "SizePath":
         """Choose a size by the scores of folds (rows) at each size (columns)."""
         scores = np.asarray(scores)
         means = scores.mean(axis=0)

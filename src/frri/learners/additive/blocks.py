@@ -5,26 +5,20 @@ result does not depend on the number of threads or on the machines that hold the
 computes its answers from its own columns and the model it is given; what it caches only saves time.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from frri._compile import compiled, pays
 from frri._reproducible import exp, log, product, total
-from frri._util import map_threads
+from frri._util import Flags, Floats, Positions, map_threads
 from frri.learners.additive import columns as bin_kernels
+from frri.learners.additive.columns import SoftColumns, SoftTest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from frri._util import Flags, Floats, Positions
-    from frri.learners.additive.columns import SoftColumns, SoftTest
-
-    Tests = tuple[SoftTest, ...]
-    Result = TypeVar("Result")
+Tests = tuple[SoftTest, ...]
+Result = TypeVar("Result")
 
 # Samples of a block.
 BLOCK = 16_384
@@ -238,7 +232,7 @@ class SampleBlocks:
     @classmethod
     def of(
         cls, kind: type[Block], columns: SoftColumns, n_jobs: int | None = None, **arrays: Any
-    ) -> SampleBlocks:
+    ) -> "SampleBlocks":
         """Split a table into blocks; `arrays` are those that the kind of block has."""
         sizes = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
         is_compiled = pays(bin_kernels, columns.values.size, used_from=USED_FROM, **sizes)

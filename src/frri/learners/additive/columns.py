@@ -11,28 +11,21 @@ Between two breakpoints the ramp is linear, so G and M are linear and H is quadr
 running sums over the bins give all thresholds.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frri._compile import either
 from frri._reproducible import total
-from frri.rules import NominalCondition, NumericCondition
+from frri._util import Flags, Floats
+from frri.rules import Condition, NominalCondition, NumericCondition
+from frri.table import Attribute
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from frri._util import Flags, Floats
-    from frri.rules import Condition
-    from frri.table import Attribute
-
-    Integers = NDArray[np.integer]
+Integers = NDArray[np.integer]
 
 # Maximum number of thresholds of a column: with 64 of them the number of a bin is one byte.
 MAX_THRESHOLDS = 64
@@ -85,7 +78,7 @@ class SoftColumns:
     @classmethod
     def of(
         cls, table: Floats, attributes: Sequence[Attribute], weights: Floats, width: float
-    ) -> SoftColumns:
+    ) -> "SoftColumns":
         """Lay out a table of shape (n_samples, n_features).
 
         `width` is the half-width of ramps, in standard deviations of their column.
@@ -142,7 +135,7 @@ class SoftColumns:
         """Number of bins of a column, the one of missing values included."""
         return int(2 * self.thresholds.shape[1] + 2)
 
-    def part(self, rows: slice) -> SoftColumns:
+    def part(self, rows: slice) -> "SoftColumns":
         """Return some of the samples, laid out in the same way."""
         names = "values", "bins", "codes", "known"
         return replace(self, **{name: getattr(self, name)[:, rows] for name in names})

@@ -4,26 +4,19 @@ The gain of a rule is the decrease of the loss that a Newton step for its weight
 G^2 / (2 (H + lambda)); see `frri.learners.additive.columns` for G and H.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from frri._reproducible import solve, total
-from frri.learners.additive.blocks import AdditiveModel
-from frri.learners.additive.columns import ONE_OF, SUMS, SoftTest
+from frri._util import Flags, Floats
+from frri.learners.additive.blocks import AdditiveModel, SampleBlocks, Tests
+from frri.learners.additive.columns import ONE_OF, SUMS, SoftColumns, SoftTest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-
-    from frri._util import Flags, Floats
-    from frri.learners.additive.blocks import SampleBlocks, Tests
-    from frri.learners.additive.columns import SoftColumns
-
-    Evaluation = tuple[float, Floats, Floats]
-    Candidate = tuple[float, SoftTest]
+Evaluation = tuple[float, Floats, Floats]
+Candidate = tuple[float, SoftTest]
 
 # Gains whose relative difference is smaller are equal: the first one counts.
 EQUAL = 1e-9
@@ -55,7 +48,7 @@ class FoundRule(NamedTuple):
     gain: float
     times: int = 1
 
-    def equals(self, other: FoundRule) -> bool:
+    def equals(self, other: "FoundRule") -> bool:
         """Return whether two rules have the same conditions and voice."""
         return self.voice == other.voice and set(self.tests) == set(other.tests)
 

@@ -17,24 +17,19 @@ an integer (`STEPS` if correct, up to half of that for the margin), as are weigh
 exact.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frri._reproducible import log
+from frri._util import Flags, Floats, Ints, Positions, Types, Words
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, ConditionType
 from frri.induction.numpy_backend import distances
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from frri._util import Flags, Floats, Ints, Positions, Types, Words
-    from frri.pareto.best_subset import BestSubset
+from frri.pareto.best_subset import BestSubset
 
 # Anchors x samples per block: few enough to stay in the cache.
 BLOCK = 1 << 16
@@ -131,12 +126,12 @@ class CandidateBoxes(NamedTuple):
         """Number of features that each rule uses."""
         return np.asarray(np.count_nonzero(self.types, axis=1))
 
-    def take(self, rules: Sequence[int]) -> CandidateBoxes:
+    def take(self, rules: Sequence[int]) -> "CandidateBoxes":
         """Return some of the rules."""
         arrays: Any = (array[rules] for array in self)
         return CandidateBoxes(*arrays)
 
-    def join(self, *others: CandidateBoxes) -> CandidateBoxes:
+    def join(self, *others: "CandidateBoxes") -> "CandidateBoxes":
         """Return these rules followed by others."""
         arrays: Any = map(np.concatenate, zip(self, *others, strict=True))
         return CandidateBoxes(*arrays)

@@ -12,24 +12,18 @@ exact, so that neither the order of the samples nor repeated samples instead of 
 rule.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from frri._reproducible import exp, log
+from frri._util import Flags, Floats, Ints, Positions
 from frri.induction import TOLERANCE
-from frri.learners.compact.candidates import NONE
+from frri.learners.compact.candidates import NONE, BoxSamples, CandidateBoxes
 from frri.rules import Condition, NominalCondition, NumericCondition
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from frri._util import Flags, Floats, Ints, Positions
-    from frri.learners.compact.candidates import BoxSamples, CandidateBoxes
-    from frri.table import Attribute
+from frri.table import Attribute
 
 # Temperature of the softmax.
 TEMPERATURE = 0.4
@@ -66,7 +60,7 @@ class Boxes:
     rigid: list[tuple[int, int, float]]
 
     @classmethod
-    def of(cls, samples: BoxSamples, rules: CandidateBoxes) -> Boxes:
+    def of(cls, samples: BoxSamples, rules: CandidateBoxes) -> "Boxes":
         """Return candidate rules as boxes, with at least the minimum width."""
         shape = (2 * len(samples.rigid), len(rules.classes))
         there = np.zeros(shape, dtype=np.bool_)

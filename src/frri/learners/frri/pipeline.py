@@ -5,35 +5,34 @@ differ in the decision: classes, numbers that agree by degrees, or the side of e
 order.
 """
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, log
 from numbers import Integral, Real
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from frri import induction
-from frri._util import did_you_mean, join_names, short_repr
+from frri._util import Flags, Floats, Ints, Positions, Types, did_you_mean, join_names, short_repr
 from frri.cover import (
     DEFAULT_WORK_LIMIT,
     Cover,
     CoverMatrix,
+    PartialCover,
     minimum_cover,
     multiple_cover,
     partial_cover,
 )
-from frri.cover.memory_bounded import join_covers
-from frri.induction import ConditionType, minimal_rules
+from frri.cover.memory_bounded import Preselection, join_covers
+from frri.induction import CandidateRules, ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
 from frri.learners.quickrules import PositiveRegion, greedy_reduct
 from frri.learners.rule_limits import check_limits
-from frri.learners.training_table import box_rule, lengths_of
+from frri.learners.training_table import TrainingTable, box_rule, lengths_of
 from frri.learners.validation import (
     LARGEST_AMOUNT,
     check_choice,
@@ -41,20 +40,10 @@ from frri.learners.validation import (
     check_share,
     random_numbers,
 )
-from frri.table import EncodedTable
+from frri.rules import Rule
+from frri.table import Attribute, EncodedTable
 from frri.table.checks import check_resolution
 from frri.table.impute import impute_missing
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from frri._util import Flags, Floats, Ints, Positions, Types
-    from frri.cover import PartialCover
-    from frri.cover.memory_bounded import Preselection
-    from frri.induction import CandidateRules
-    from frri.learners.training_table import TrainingTable
-    from frri.rules import Rule
-    from frri.table import Attribute
 
 # More steps than any search takes in a year.
 LARGEST_WORK_LIMIT = 10**18
@@ -208,10 +197,10 @@ class FRRILearner(RuleLearner):
         """Return the costs that decide between selections of equally many rules."""
         return found.lengths
 
-    def _search(self, limits: Limits, covers: Any, *known: Any) -> Cover | PartialCover:
+    def _search(self, limits: "Limits", covers: Any, *known: Any) -> Cover | PartialCover:
         return limits.select(covers, *known)
 
-    def _limits(self) -> Limits:
+    def _limits(self) -> "Limits":
         """Return the limits among the parameters."""
         known = {name: getattr(self, name) for name in Limits._fields[:-1] if hasattr(self, name)}
         return Limits(**known, of=self._fractions_of)

@@ -11,21 +11,15 @@ integer units, gains are computed from the same table of logarithms in the same 
 memberships are added in the same order, so that both forms agree bit for bit.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frri._compile import either, inner_kernel, kernel
+from frri._util import Flags, Floats, Ints
 from frri.learners.ripper.description_length import delete_needless  # noqa: F401 - compiled here
-from frri.learners.training_table import Weights
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frri._util import Flags, Floats, Ints
-    from frri.learners.training_table import TrainingTable
+from frri.learners.training_table import TrainingTable, Weights
 
 # How a test compares; a search that finds nothing returns NOTHING.
 NOTHING, AT_MOST, AT_LEAST, EQUAL = range(4)
@@ -83,7 +77,7 @@ class SortedColumns(NamedTuple):
     logs: Floats
 
     @classmethod
-    def of(cls, table: TrainingTable) -> SortedColumns:
+    def of(cls, table: TrainingTable) -> "SortedColumns":
         """Sort a training table."""
         values = np.ascontiguousarray(table.values.T) + 0.0  # -0 equals 0: a threshold is never -0
         order = values.argsort(axis=1, kind="stable")

@@ -5,16 +5,17 @@ uses it as well. The two differ in how a rule is grown while the list is built a
 to a rule that pruning cannot help: the switches of `GrownRuleClassifier`.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frri._compile import compiled, pays
+from frri._util import Flags, Floats, Positions
 from frri.learners.ripper import _kernels as kernels
 from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, SortedColumns
 from frri.learners.ripper.description_length import (
@@ -25,24 +26,16 @@ from frri.learners.ripper.description_length import (
     mostly_wrong,
 )
 from frri.learners.rule_limits import LimitedRuleClassifier
+from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
-from frri.rules import NominalCondition, NumericCondition, Rule, RuleSet
+from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.rule_statistics import statistics_from_counts
+from frri.table import Attribute
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from frri._util import Flags, Floats, Positions
-    from frri.learners.training_table import TrainingTable
-    from frri.rules import Condition
-    from frri.table import Attribute
-
-    # One row (feature, comparison, value) for each test; see `_kernels`.
-    Tests = Floats
-    # Some of the samples in the order of each feature; see `_kernels`.
-    Codes = NDArray[np.uint32]
+# One row (feature, comparison, value) for each test; see `_kernels`.
+Tests = Floats
+# Some of the samples in the order of each feature; see `_kernels`.
+Codes = NDArray[np.uint32]
 
 # From this many values on a fit takes longer interpreted than it takes to compile the kernels, or,
 # where an earlier process has left them compiled, to load them.
@@ -151,13 +144,13 @@ class RIPPERClassifier(GrownRuleClassifier):
     def _learn(self, table: TrainingTable) -> None:
         crisp = self._decision_list(table)
 
-        def made(some: Sequence[CrispRule]) -> RuleSet:
+        def made(some: "Sequence[CrispRule]") -> RuleSet:
             rules = measured(list(_rules(some, table)), [rule.covers for rule in some], table)
             return self._made(table, rules, combination="first", fallback="priors")
 
         self.ruleset_ = self._within_limits(crisp, made, table)
 
-    def _decision_list(self, table: TrainingTable) -> list[CrispRule]:
+    def _decision_list(self, table: TrainingTable) -> "list[CrispRule]":
         """Find the rules of all classes but the most frequent, and the default rule."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
         counts = np.array(table.class_counts)
@@ -180,7 +173,7 @@ class RIPPERClassifier(GrownRuleClassifier):
         check_boolean("prune", self.prune)
 
 
-def _rules(crisp: Sequence[CrispRule], table: TrainingTable) -> Iterator[Rule]:
+def _rules(crisp: "Sequence[CrispRule]", table: TrainingTable) -> Iterator[Rule]:
     """Yield each rule with the fractions of classes among the samples that it is first to cover."""
     weights, left = table.all_weights, np.ones(len(table.classes), dtype=np.bool_)
     for rule in crisp:
