@@ -1,39 +1,30 @@
 """QuickRules: fuzzy-rough rules taken on the way to a reduct (Jensen and Cornelis 2009)."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from frri import fuzzy
 from frri import table as data
 from frri._compile import compiled, pays
+from frri._util import Flags, Floats, Positions
 from frri.learners import _similarity_kernels as rough
 from frri.learners.rule_limits import LimitedRuleClassifier
-from frri.learners.training_table import plain_labels
+from frri.learners.training_table import TrainingTable, plain_labels
 from frri.learners.validation import check_choice
-from frri.rules import NominalCondition, NumericCondition, Rule
+from frri.rules import Condition, NominalCondition, NumericCondition, Rule
 from frri.rules.rule import as_labels
+from frri.table import Attribute
 from frri.table.checks import check_complete
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sklearn.utils import Tags
-
-    from frri._util import Flags, Floats, Positions
-    from frri.learners.training_table import TrainingTable
-    from frri.rules import Condition
-    from frri.table import Attribute
-
 
 # Number of samples from which it pays to compile the kernels and, where an earlier process has left
 # them compiled, to load them.
@@ -169,7 +160,7 @@ class QuickRulesClassifier(LimitedRuleClassifier):
 class _Collection:
     """The rules found so far: pairs of a sample and a set of features."""
 
-    def __init__(self, region: PositiveRegion, *, close: bool) -> None:
+    def __init__(self, region: "PositiveRegion", *, close: bool) -> None:
         n_samples = len(region.values)
         self.region = region
         self.close = close
@@ -318,7 +309,7 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int = field(init=False)
     reduct_: Positions = field(init=False)
 
-    def fit(self, X: Any, y: Any) -> QuickReduct:
+    def fit(self, X: Any, y: Any) -> "QuickReduct":
         """Choose the features.
 
         Parameters

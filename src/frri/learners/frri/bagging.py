@@ -1,47 +1,39 @@
 """Bagged FRRI: rules from bags of the table, pooled into one rule set or voting together."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from frri._reproducible import exp
-from frri._util import map_threads
+from frri._util import Flags, Floats, Ints, Positions, Types, Words, map_threads
 from frri.cover import CoverMatrix, minimum_cover
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, induce
 from frri.induction.numpy_backend import distances
 from frri.learners.base import RuleClassifier
-from frri.learners.calibration import MIN_SAMPLES, equal_rows, least_loss, mixed
+from frri.learners.calibration import MIN_SAMPLES, Calibration, equal_rows, least_loss, mixed
 from frri.learners.frri.pipeline import (
     NAMED_ORDERS,
     Candidates,
     FRRILearner,
+    Limits,
     class_candidates,
     class_orders,
     induce_rules,
     initial_types,
 )
-from frri.learners.training_table import box_rule, scaled_values
+from frri.learners.training_table import TrainingTable, box_rule, scaled_values
 from frri.learners.validation import check_choice, check_count, check_part, random_seeds
+from frri.rules import Label
 from frri.rules.measures import balanced_accuracy
 from frri.rules.rule import label_array
 from frri.table import to_matrix
 from frri.table.checks import check_complete, check_resolution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from frri._util import Flags, Floats, Ints, Positions, Types, Words
-    from frri.learners.calibration import Calibration
-    from frri.learners.frri.pipeline import Limits
-    from frri.learners.training_table import TrainingTable
-    from frri.rules import Label
 
 # Pairs of rule and sample that are computed together, and samples at most.
 MOST_PAIRS, MOST_SAMPLES = 1 << 22, 8192
@@ -209,11 +201,11 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         """Return one seed for each bag."""
         return random_seeds(self.random_state, self.n_estimators)
 
-    def _draw(self, table: TrainingTable, seeds: list[int]) -> Bags:
+    def _draw(self, table: TrainingTable, seeds: list[int]) -> "Bags":
         """Draw the samples of every bag."""
         return draw_bags(table, self.max_samples, seeds)
 
-    def _pool(self, table: TrainingTable, bags: Bags, seeds: list[int]) -> RulePool:
+    def _pool(self, table: TrainingTable, bags: "Bags", seeds: list[int]) -> "RulePool":
         """Return the rules of all bags."""
         initial = initial_types(self.conditions or {}, table.attributes)
         work: Callable[..., RulePool] = partial(
@@ -226,19 +218,19 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         return RulePool(*map(np.concatenate, zip(*self._map_bags(work, tasks), strict=True)))
 
     def _map_bags(
-        self, work: Callable[..., RulePool], tasks: Iterable[tuple[Any, ...]]
-    ) -> list[RulePool]:
+        self, work: "Callable[..., RulePool]", tasks: Iterable[tuple[Any, ...]]
+    ) -> "list[RulePool]":
         """Run a function for every bag, by the backend of joblib."""
         found: list[RulePool] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(work)(*task) for task in tasks
         )
         return found
 
-    def _nearest_in_batches(self, pool: RulePool, table: TrainingTable) -> tuple[Floats, int]:
+    def _nearest_in_batches(self, pool: "RulePool", table: TrainingTable) -> tuple[Floats, int]:
         return nearest_in_batches(pool, table, self._check_batches, self.missing, self.n_jobs)
 
     def _select_pooled(
-        self, samples: Samples, pool: RulePool, narrow: RulePool, n_checked: int
+        self, samples: "Samples", pool: "RulePool", narrow: "RulePool", n_checked: int
     ) -> Ints:
         """Return the fewest narrowed rules that cover what any of them covers, in their order."""
         found = narrow.candidates(samples, self.n_jobs)
@@ -255,7 +247,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         order = np.lexsort((selected, -covers.sizes(), found.groups[selected]))
         return np.asarray(selected[order])
 
-    def _package_pool(self, table: TrainingTable, pool: RulePool) -> None:
+    def _package_pool(self, table: TrainingTable, pool: "RulePool") -> None:
         """Set the rules in the names and units of the table."""
         self.bags_, self.selected_ = pool.bags, pool.sources
         rules = (
@@ -277,10 +269,10 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     def _estimate(
         self,
         table: TrainingTable,
-        samples: Samples,
-        pool: RulePool,
-        bags: Bags,
-        nearest: Nearest | None,
+        samples: "Samples",
+        pool: "RulePool",
+        bags: "Bags",
+        nearest: "Nearest | None",
     ) -> None:
         """Set out-of-bag scores and the calibration of probabilities by out-of-bag votes."""
         scores, uncut = out_of_bag_votes(pool, samples, bags.unseen, nearest, self.n_jobs)
@@ -401,7 +393,7 @@ def rules_of_bag(
     order: str,
     initial: Types | None,
     limits: Limits,
-) -> RulePool:
+) -> "RulePool":
     """Return the rules that FRRI selects in a bag, by the first cover that it finds.
 
     The table has the samples of the bag, which are `rows` of the whole one, and all features, of
@@ -439,7 +431,7 @@ class Samples(NamedTuple):
     classes: Positions
     rigid: Flags | None
 
-    def take(self, start: int, end: int) -> Samples:
+    def take(self, start: int, end: int) -> "Samples":
         """Return the samples from `start` to `end`."""
         return Samples(self.values[start:end], self.classes[start:end], self.rigid)
 
@@ -454,12 +446,12 @@ class RulePool(NamedTuple):
     sources: Ints  # row of the sample
     bags: Ints
 
-    def take(self, rules: Ints) -> RulePool:
+    def take(self, rules: Ints) -> "RulePool":
         """Return some of the rules."""
         arrays: list[Any] = [array[rules] for array in self]
         return RulePool(*arrays)
 
-    def narrow(self, least: Floats) -> RulePool:
+    def narrow(self, least: Floats) -> "RulePool":
         """Return the same rules, with radii that do not exceed some distances."""
         return self._replace(radii=np.minimum(self.radii, least))
 
