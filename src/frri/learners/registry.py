@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from frri.rules import RuleSet
+from frri.rules import RuleSet
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def rule_learners(task: str) -> tuple[str, ...]:
 RULE_LEARNERS = rule_learners("classification")
 
 
-def learner_of(ruleset: "RuleSet") -> Any:
+def learner_of(ruleset: RuleSet) -> Any:
     """Return a new estimator with the parameters of the one that fitted a rule set.
 
     Examples

@@ -1,23 +1,21 @@
 """Contributions of rules to predictions, and the importance of features."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from frri._util import Floats, Positions
 from frri.rules.inference import Decision
 from frri.rules.rule import as_labels
+from frri.rules.ruleset import RuleSet
 from frri.table import EncodedTable, to_matrix
-
-if TYPE_CHECKING:
-    from frri.rules.ruleset import RuleSet
 
 # Samples x rules that are computed together.
 BLOCK = 1 << 20
 
 
-def find_largest_contributor(ruleset: "RuleSet", matrix: Floats) -> Positions | None:
+def find_largest_contributor(ruleset: RuleSet, matrix: Floats) -> Positions | None:
     """Return the position of the rule that contributes most to each prediction; -1 where none does.
 
     Of equal contributions, the first. The contribution of a vote is what it adds to the lead of
@@ -84,7 +82,7 @@ def _contributions(decision: Decision) -> Floats:
     return np.asarray(weighted * lead)
 
 
-def compute_mean_fractions(ruleset: "RuleSet", matrix: Floats) -> Floats:
+def compute_mean_fractions(ruleset: RuleSet, matrix: Floats) -> Floats:
     """Return samples x rules: the fraction of each rule in a weighted mean, with sum 1 in each row.
 
     Where no rule fires, all of it is the nearest rule's; where there is none, rows are 0.
@@ -98,7 +96,7 @@ def compute_mean_fractions(ruleset: "RuleSet", matrix: Floats) -> Floats:
     return fractions
 
 
-def feature_importances(ruleset: "RuleSet") -> Floats:
+def feature_importances(ruleset: RuleSet) -> Floats:
     """Return the importance of each feature in the rules; no data are needed.
 
     A rule has its weight times the samples it covered in training, or, where it adds a number,
@@ -150,7 +148,7 @@ class AttributeImportance:
 
 
 def permutation_importance(
-    ruleset: "RuleSet", X: Any, y: Any, *, repeats: int = 5, seed: int = 0
+    ruleset: RuleSet, X: Any, y: Any, *, repeats: int = 5, seed: int = 0
 ) -> tuple[AttributeImportance, ...]:
     """Return the features by the accuracy, or R², lost when their values are shuffled.
 

@@ -17,7 +17,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +28,9 @@ from frri.rules.json_format import About
 from frri.rules.matching import RuleArrays
 from frri.rules.rule import Rule
 from frri.rules.rule_statistics import class_positions
+from frri.rules.ruleset import RuleSet
 from frri.rules.semantics import CLASS_RULES
 from frri.table import Attribute, EncodedTable
-
-if TYPE_CHECKING:
-    from frri.rules.ruleset import RuleSet
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class RuleNode:
     support: tuple[float, ...]
     precision: float | None
     rules: tuple[int, ...]
-    children: tuple["RuleNode", ...] = ()
+    children: "tuple[RuleNode, ...]" = ()
     step: int = 0
 
     @property
@@ -96,7 +94,7 @@ class Hierarchy:
     IF 8 <= a <= 9 THEN class = x   [confidence 1.00, covers 1 of 2, precision 1.00]
     """
 
-    ruleset: "RuleSet"
+    ruleset: RuleSet
     roots: tuple[RuleNode, ...]
     # Table, labels and weights of the samples.
     _samples: tuple[EncodedTable, Any, Any] = field(repr=False, compare=False)
@@ -121,7 +119,7 @@ class Hierarchy:
                 shape, below = ("`-- ", "    ") if ends else ("|-- ", "|   ")
                 waiting.append((child, margin + shape, margin + below))
 
-    def cut(self, max_rules: int | None = None, *, min_precision: float | None = None) -> "RuleSet":
+    def cut(self, max_rules: int | None = None, *, min_precision: float | None = None) -> RuleSet:
         """Return a smaller rule set that predicts on its own.
 
         Parameters
@@ -205,7 +203,7 @@ class Hierarchy:
         return text.rule_text(self.ruleset, node.rule, brackets=False)
 
 
-def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> Hierarchy:
+def hierarchy(ruleset: RuleSet, X: Any, y: Any, sample_weight: Any = None) -> Hierarchy:
     """Merge the rules of each class bottom-up: see `RuleSet.hierarchy`."""
     check_mergeable(ruleset)
     samples = EncodedTable.of(X, ruleset.attributes, ruleset.used_attributes), y, sample_weight
@@ -246,7 +244,7 @@ def hierarchy(ruleset: "RuleSet", X: Any, y: Any, sample_weight: Any = None) -> 
     return Hierarchy(ruleset, tuple(roots), samples)
 
 
-def check_mergeable(ruleset: "RuleSet") -> None:
+def check_mergeable(ruleset: RuleSet) -> None:
     """Raise a ValueError if rules have a semantics by which they cannot be merged."""
     remedy = "it takes rules that say a class, so give the learner another max_rules instead"
     ruleset.semantics.require(CLASS_RULES, "A hierarchy of rules", remedy)
@@ -255,7 +253,7 @@ def check_mergeable(ruleset: "RuleSet") -> None:
 class _Measure:
     """The labelled samples on which rules are measured."""
 
-    def __init__(self, ruleset: "RuleSet", table: EncodedTable, y: Any, weights: Any) -> None:
+    def __init__(self, ruleset: RuleSet, table: EncodedTable, y: Any, weights: Any) -> None:
         self.ruleset, self.matrix = ruleset, ruleset.arrays.clipped(table.matrix)
         self.classes = class_positions(ruleset, y, len(self.matrix))
         self.weights = None if weights is None else np.asarray(weights, dtype=np.float64)
