@@ -26,8 +26,8 @@ CONVENIENCES = {("rules/ruleset.py", "explain"), ("rules/ruleset.py", "report")}
 SHORT = {
     "__main__.py": "python -m frri",
 }
-# Sizes only fall: lower them with the source, down to 35,000 lines, 22,000 of code, in 140 files.
-MAX_LINES, MAX_CODE_LINES, MAX_FILES = 43_700, 26_300, 198
+# Sizes only fall: a larger feature replaces something.
+MAX_LINES, MAX_CODE_LINES, MAX_FILES = 35_500, 22_000, 140
 MAX_PARAMETERS, MAX_WIDTH, MIN_LINES = 8, 100, 40
 
 

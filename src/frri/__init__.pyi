@@ -5,10 +5,7 @@ from frri.explain import Explanation
 from frri.induction import ConditionType
 from frri.learners.additive.bagged import AdditiveRulesBaggingClassifier
 from frri.learners.additive.classifier import AdditiveRulesClassifier
-from frri.learners.additive.regressor import (
-    AdditiveRulesOrdinalClassifier,
-    AdditiveRulesRegressor,
-)
+from frri.learners.additive.regressor import AdditiveRulesOrdinalClassifier, AdditiveRulesRegressor
 from frri.learners.compact import CompactFRRIClassifier
 from frri.learners.frri import (
     FRRIBaggingClassifier,
@@ -23,14 +20,7 @@ from frri.learners.ripper.ripper import RIPPERClassifier
 from frri.pareto import frontier, tree_rules
 from frri.readers import read_table
 from frri.report import write_report
-from frri.rules import (
-    Condition,
-    NominalCondition,
-    NumericCondition,
-    Rule,
-    RuleSet,
-    RuleStatistics,
-)
+from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet, RuleStatistics
 from frri.table import Attribute
 
 __version__: str

@@ -137,11 +137,7 @@ LOAD_SECONDS, IMPORT_SECONDS = 0.5, 1.0
 
 
 def choose_kernels(
-    module: ModuleType,
-    seconds: float,
-    *,
-    compile_seconds: float,
-    seconds_left: float | None = None,
+    module: ModuleType, seconds: float, *, compile_seconds: float, seconds_left: float | None = None
 ) -> Any:
     """Return the kernels of a module, interpreted or compiled, whichever should end sooner.
 

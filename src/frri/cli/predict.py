@@ -77,11 +77,7 @@ Columns = dict[str, list[Any]]
 
 
 def _predict(
-    arguments: Arguments,
-    ruleset: RuleSet,
-    where: str,
-    unseen: UnseenValues,
-    progress: Progress,
+    arguments: Arguments, ruleset: RuleSet, where: str, unseen: UnseenValues, progress: Progress
 ) -> Iterator[Columns]:
     """Yield the columns of the output for each part of the table."""
     keep = list(dict.fromkeys(arguments.keep))

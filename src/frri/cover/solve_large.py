@@ -27,13 +27,7 @@ from frri.cover.matrix import (
     greedy_order,
     without_redundant,
 )
-from frri.cover.reduce import (
-    components,
-    count_coverers,
-    pack_objects,
-    to_sparse,
-    undominated_rows,
-)
+from frri.cover.reduce import components, count_coverers, pack_objects, to_sparse, undominated_rows
 from frri.cover.solve import Problem, better_cover
 
 # Maximum number of pairs of candidate and object of the smaller problem.

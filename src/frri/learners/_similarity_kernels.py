@@ -41,12 +41,7 @@ def _uncut_join(a: Floats, b: Floats, t_norm: int) -> Floats:
 
 
 def relation_rows(
-    values: Floats,
-    others: Floats,
-    widths: Floats,
-    nominal: Flags,
-    attributes: Ints,
-    t_norm: int,
+    values: Floats, others: Floats, widths: Floats, nominal: Flags, attributes: Ints, t_norm: int
 ) -> Floats:
     """Return the relation between the rows of two tables over a set of features.
 

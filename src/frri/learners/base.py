@@ -57,11 +57,7 @@ from frri.table import (
     encode_frame,
     to_matrix,
 )
-from frri.table.checks import (
-    check_complete,
-    check_whole_numbers,
-    warn_about_columns,
-)
+from frri.table.checks import check_complete, check_whole_numbers, warn_about_columns
 from frri.table.columns import check_no_records, is_missing, ordered_categories, plain_table
 from frri.table.encode import check_order, encode_columns
 from frri.table.impute import impute_missing

@@ -3,12 +3,7 @@
 from frri.table.attribute import FARTHEST_DATE, KINDS, Attribute, number_text
 from frri.table.checks import LARGEST, check_numbers
 from frri.table.columns import column_names
-from frri.table.encode import (
-    EncodedTable,
-    describe_columns,
-    encode_frame,
-    to_matrix,
-)
+from frri.table.encode import EncodedTable, describe_columns, encode_frame, to_matrix
 
 __all__ = [
     "FARTHEST_DATE",

@@ -7,12 +7,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from frri._util import Flags, Floats, map_threads, short_repr
-from frri.learners.additive.classifier import (
-    VOTES,
-    AdditiveRulesClassifier,
-    check_size,
-    softmax,
-)
+from frri.learners.additive.classifier import VOTES, AdditiveRulesClassifier, check_size, softmax
 from frri.learners.base import RuleClassifier
 from frri.learners.calibration import MIN_SAMPLES, SCALES, Calibration, least_loss, scale_votes
 from frri.learners.training_table import TrainingTable

@@ -187,11 +187,7 @@ class StagewiseInduction:
         place = 0
         while place < len(model.rules):
             weights, base = model.weights, model.base
-            before, old, after = (
-                model.rules[:place],
-                model.rules[place],
-                model.rules[place + 1 :],
-            )
+            before, old, after = (model.rules[:place], model.rules[place], model.rules[place + 1 :])
             shorter = self.fit((*before, *after), np.delete(weights, place), base)
             new = self.best_rules(shorter.model, (old.voice,))[0]._replace(times=old.times)
             is_known = any(rule.equals(new) for rule in shorter.rules)

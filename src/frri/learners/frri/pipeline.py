@@ -516,11 +516,7 @@ def attribute_orders(
 
 
 def class_orders(
-    order: Any,
-    table: TrainingTable,
-    values: Floats,
-    initial: Types | None,
-    random_state: Any,
+    order: Any, table: TrainingTable, values: Floats, initial: Types | None, random_state: Any
 ) -> Positions | None:
     """Return the order for classes, which may rank features; None for the shortest rules.
 

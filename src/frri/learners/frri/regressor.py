@@ -13,12 +13,7 @@ from frri.cover import CoverMatrix
 from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
 from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
-from frri.learners.frri.pipeline import (
-    Candidates,
-    FRRILearner,
-    attribute_orders,
-    initial_types,
-)
+from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders, initial_types
 from frri.learners.training_table import NumberTable, scaled_values
 from frri.learners.validation import check_choice, check_count
 from frri.rules import RuleSet
