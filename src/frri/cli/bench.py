@@ -15,11 +15,13 @@ import threading
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frri.cli.console import Arguments, Parser, notes, say
-from frri.compare.datasets import Dataset
-from frri.compare.run import Grid
+
+if TYPE_CHECKING:
+    from frri.compare.datasets import Dataset
+    from frri.compare.run import Grid
 
 # The smallest of the paper's datasets with two, three and six classes.
 QUICK = ("wine", "heart", "glass")
@@ -110,7 +112,7 @@ def _experiments() -> ModuleType:
     )
 
 
-def _data(arguments: Arguments) -> list[Dataset]:
+def _data(arguments: Arguments) -> "list[Dataset]":
     """Return the datasets that the arguments name."""
     from frri.compare.datasets import NAMES, dataset  # noqa: PLC0415
 
@@ -151,7 +153,7 @@ def _learners(arguments: Arguments, paper: ModuleType | None) -> dict[str, Any]:
     return found
 
 
-def _say_remarks(grid: Grid) -> None:
+def _say_remarks(grid: "Grid") -> None:
     from frri.compare.run import describe_small_classes  # noqa: PLC0415
 
     for d in grid.data.values():
