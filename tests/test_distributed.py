@@ -448,28 +448,6 @@ def test_a_scheduler_lost_on_the_way(client):
         cluster_module.Cluster(client).attempt(lost)
 
 
-def test_data_are_sent_again_where_nobody_was_left_to_copy_them(client):
-    class Once:
-        """The last worker dies between its data and the copies of others, as Dask tells it."""
-
-        def __init__(self):
-            self.sent = 0
-
-        def __getattr__(self, name):
-            return getattr(client, name)
-
-        def scatter(self, *known, **options):
-            self.sent += 1
-            if self.sent == 1:
-                raise ValueError("Can not use replicate to delete data")
-            return client.scatter(*known, **options)
-
-    once = Once()
-    cluster = cluster_module.Cluster(once)
-    assert cluster.attempt(lambda: cluster.send([7])).result() == [7]
-    assert once.sent == 2
-
-
 def test_estimators_are_copied_and_saved_without_their_client(client, table):
     clf = DaskFRRIClassifier(client=client, work_limit=7)
     copy = clone(clf)

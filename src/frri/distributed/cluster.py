@@ -203,19 +203,15 @@ class Cluster:
                 self.client.cancel(tasks, reason="the fit has ended")
 
     def send(self, data: Any) -> Future:
-        """Send data to all workers."""
-        name = self.key("data")
+        """Send data to a worker, from which others fetch them when they need them.
+
+        Copies for all workers at once would fail if one of them died meanwhile.
+        """
         try:
-            sent = self.client.scatter({name: data}, broadcast=True, hash=False)
-            return self.track(sent[name])
+            (sent,) = self.client.scatter([data], hash=False)
         except TimeoutError:
             raise _no_workers(self.client) from None
-        except (KeyError, ValueError) as error:
-            if isinstance(error, ValueError) and "replicate" not in str(error):
-                raise
-            # A worker has died since it got the data, before others had copies.
-            _import_distributed().Future(name, self.client).release()
-            raise CancelledError from error
+        return self.track(sent)
 
     @contextmanager
     def ignoring_interrupts(self) -> Iterator[None]:
