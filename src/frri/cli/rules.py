@@ -90,7 +90,7 @@ def _check_options(arguments: Arguments) -> None:
     if tree and stability:
         raise ValueError("--tree and --stability answer different questions; ask for one.")
     if stability and arguments.json:
-        raise ValueError("--stability is told as text; leave --json out.")
+        raise ValueError("--stability is written as text only; leave --json out.")
     if tree and arguments.label is not None:
         raise ValueError("--class does not go together with --tree, which shows all classes.")
     if arguments.output is not None and arguments.cut is None:

@@ -380,7 +380,7 @@ def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def looks_like_identifier(column: "pd.Series[Any]") -> bool:
-    """Return whether a column has so many distinct strings that they are names of things.
+    """Return whether most strings of a column are distinct, as in identifiers.
 
     Numbers or dates with a few mistakes among them are no names.
     """

@@ -321,7 +321,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         if self.selection_.get("n_incomplete"):
             self._warn(
                 f"{self.selection_.n_incomplete} of {len(table.values)} objects have more than "
-                f"{self.max_candidates} minimal rules, of which only so many were looked at; "
+                f"{self.max_candidates} minimal rules, the limit of the search; "
                 "a larger max_candidates may need fewer rules."
             )
 

@@ -612,7 +612,7 @@ class ManyRulesWarning(UserWarning):
 
 
 def too_many_rules(n_rules: int, n_samples: int) -> bool:
-    """Return whether there are so many rules that another estimator should be tried.
+    """Return whether the number of rules suggests another estimator.
 
     Examples
     --------
