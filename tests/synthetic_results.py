@@ -29,7 +29,6 @@ def results_of(names, learners, *, full=False, seed=0):
                         "cost": {
                             "fit_seconds": 0.1,
                             "predict_seconds": 0.01,
-                            "peak_memory_mb": 1.0,
                         },
                     }
                 )

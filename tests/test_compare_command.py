@@ -1,9 +1,7 @@
 """The command: exit codes, sentences instead of tracebacks, results on stdout."""
 
-import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -53,7 +51,7 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "What shall be compared? Name data sets or files, or ask for --quick or --paper"),
+        ([], "What shall be compared? Name data sets or files, or ask for --quick"),
         (["--datasets", "wime"], "no data set 'wime'; did you mean 'wine'?"),
         (["--quick", "--learners", "fria"], "no learner 'fria'; did you mean 'furia'?"),
         (["--quick", "--learners", "sklearn.nothing.At"], "'sklearn.nothing.At' is not available"),
@@ -123,24 +121,6 @@ def test_options_about_columns_are_those_of_fit(capsys):
     assert "speak of files" in capsys.readouterr().err
 
 
-def test_away_from_a_checkout_the_paper_says_what_it_needs(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(command, "__file__", str(tmp_path / "site-packages" / "frri" / "bench.py"))
-    assert run("--paper", "--datasets", "wine") == 2
-    said = capsys.readouterr().err
-    assert "run the command inside a checkout of the repository" in said
-    assert said.count("\n") == 1
-    monkeypatch.chdir(Path(__file__).parent)
-    assert command._experiments().LEARNERS[0] == "frri"
-
-
-def test_the_paper_on_one_set(capsys):
-    assert run("--paper", "--datasets", "wine", "--folds", "2") == 0
-    said = capsys.readouterr().out
-    assert [line.split(" | ")[0] for line in said.splitlines()[2:7]] == [
-        "| FRRI", "| MODLEM", "| QuickRules (paper)", "| FURIA", "| RIPPER",
-    ]  # fmt: skip
-
-
 def test_a_learner_that_is_not_there_is_reported_and_left_out(capsys, monkeypatch):
     gone = registry.Learner("frri", "FRRI", "frri.learners.gone.GoneClassifier")
     kept = {"frri": gone, "tree": registry.LEARNERS["tree"]}
@@ -150,19 +130,6 @@ def test_a_learner_that_is_not_there_is_reported_and_left_out(capsys, monkeypatc
     said = capsys.readouterr()
     assert "the learner 'frri' is not available: No module named 'frri.learners.gone'" in said.err
     assert "decision tree" in said.out
-
-
-def test_the_papers_tables_next_to_ours(capsys, tmp_path):
-    assert (
-        run("--datasets", "wine", "--learners", "frri,ripper", "--folds", "3", "--docs", "here.md")
-        == 0
-    )
-    text = (tmp_path / "here.md").read_text()
-    assert "| data set | FRRI: paper | here | RIPPER: paper | here |" in text
-    assert "| wine | 0.921 |" in text
-    cells = [json.loads(s) for s in (tmp_path / "bench" / "results.jsonl").read_text().splitlines()]
-    assert sum(cell.get("fold") == -1 for cell in cells) == 2
-    capsys.readouterr()
 
 
 def test_help_needs_nothing_slow():

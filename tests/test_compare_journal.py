@@ -101,14 +101,13 @@ def damages(draw, lines):
 def use(results, monkeypatch):
     """Everything that is ever made of results, but pictures."""
     monkeypatch.setattr(page, "_pictures", lambda _: iter(()))
-    report = page.make_report(results, bookkeeping=True)
+    report = page.make_report(results)
     assert page.page_html(report)
     assert len(results.frame()) == 9
     for table in report.tables.values():
         assert table.markdown()
         table.csv().encode()
     for name in LEARNERS:
-        results.lengths(name)
         results.proved(name)
 
 
@@ -190,12 +189,3 @@ def test_results_that_no_line_defines_are_run_again(whole, tmp_path, line):
     again = file.read_text().removeprefix(content).splitlines()
     assert json.loads(again[0])["define"] == ("data set" if line == 1 else "learner")
     assert len(again) == 1 + (9 if line == 1 else 3)
-
-
-def test_a_fold_without_any_rule_is_counted(whole, tmp_path):
-    lines = [json.loads(line) for line in whole]
-    own = [cell for cell in lines if cell.get("learner") == "frri" and "lengths" in cell]
-    own[0]["lengths"] = []
-    (tmp_path / "results.jsonl").write_text("".join(signed_line(line).decode() for line in lines))
-    results = go(tmp_path)
-    assert results.lengths("frri").tolist() == own[1]["lengths"]

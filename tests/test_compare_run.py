@@ -9,26 +9,21 @@ import textwrap
 import time
 import warnings
 from collections import Counter
-from threading import Barrier
 
 import cloudpickle
 import pytest
-from joblib import Parallel, delayed, parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from frri.compare import journal, run
-from frri.compare.evaluate import capture_warnings
 from frri.compare.journal import JournalError
-from frri.compare.run import backend_jobs
 from programs import posix
 from thorough import often
 
 LEARNERS = {"tree": DecisionTreeClassifier(), "stump": DecisionTreeClassifier(max_depth=1)}
 # `frri.compare.run` as an attribute is the function.
 RUN_MODULE = sys.modules["frri.compare.run"]
-EVALUATE_MODULE = sys.modules["frri.compare.evaluate"]
 METRICS = ["balanced_accuracy", "rules"]
 
 
@@ -212,8 +207,6 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 class Troublesome(ClassifierMixin, BaseEstimator):
     """Fails in the way that its parameter says."""
 
-    interrupted = False
-
     def __init__(self, how="raise"):
         self.how = how
 
@@ -226,10 +219,6 @@ class Troublesome(ClassifierMixin, BaseEstimator):
             time.sleep(60)
         if self.how == "warn":
             warnings.warn("dull", stacklevel=2)
-        if self.how == "interrupt" and not Troublesome.interrupted:
-            Troublesome.interrupted = True
-            time.sleep(0.2)  # the cells before are stored meanwhile
-            os.kill(os.getpid(), signal.SIGINT)
         print("talking on stdout")  # noqa: T201 - must not get between the answers
         self.model_ = DummyClassifier().fit(X, y)
         self.classes_ = self.model_.classes_
@@ -306,78 +295,13 @@ def test_learners_of_a_script_without_a_guard_run_in_processes(tmp_path):
     assert done.stdout == "0.5 []\n1.0\n"
 
 
-TINY = ([[float(i)] for i in range(8)], list("aabbabab"))
-
-
-def tiny(out, learners=LEARNERS, **settings):
-    return run([TINY, "wine"], learners, out=out, n_folds=2, metrics=METRICS, **settings)
-
-
-@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
-def test_a_chosen_backend_of_joblib_does_the_tasks(tmp_path, backend):
-    learners = {**LEARNERS, **{how: Troublesome(how) for how in ("raise", "warn")}}
-    tiny(tmp_path / "here", learners, workers=0)
-    tiny(tmp_path / "there", {"tree": LEARNERS["tree"]}, workers=0)
-    with parallel_config(backend, n_jobs=2):
-        results = tiny(tmp_path / "there", learners)
-    kept = without_costs(tmp_path / "there")[1]
-    assert kept == without_costs(tmp_path / "here")[1]
-    assert [line["notes"] for line in kept if line.get("learner") == "warn"] == [["dull"]] * 4
-    assert {c["failure"] for c in results.failures} == {"RuntimeError: no rules today"}
-
-
-@posix
-def test_ctrl_c_ends_a_backend_and_the_same_call_goes_on(tmp_path):
-    learners = {**LEARNERS, "late": Troublesome("interrupt")}
+@pytest.mark.parametrize("workers", [0, 1])
+def test_warnings_are_notes_of_their_cells(tmp_path, workers):
     shown = warnings.showwarning
-    with parallel_config("threading", n_jobs=2):
-        with pytest.raises(KeyboardInterrupt):
-            tiny(tmp_path, learners)
-        assert 1 + 5 + 3 <= len(lines_so_far(tmp_path / "results.jsonl")) < 1 + 5 + 12
-        results = tiny(tmp_path, learners)
-    assert not results.failures
-    assert len(results.frame()) == 12
+    learners = {"warn": Troublesome("warn"), "dummy": DummyClassifier()}
+    results = run(["wine"], learners, out=tmp_path, n_folds=2, workers=workers)
+    assert [cell.get("notes") for cell in results.cells] == [["dull"], ["dull"], None, None]
     assert warnings.showwarning is shown
-
-
-def test_no_time_limit_is_kept_on_a_backend(tmp_path):
-    with (
-        parallel_config("sequential"),
-        pytest.warns(UserWarning, match="time_limit=3 is not kept: no backend of joblib can end"),
-    ):
-        tiny(tmp_path, time_limit=3)
-
-
-def test_who_chooses_no_backend_has_own_processes():
-    assert backend_jobs(3) is None
-    for settings, jobs in (
-        ({"backend": "loky"}, None),
-        ({"prefer": "threads"}, None),
-        ({"backend": "threading"}, -1),
-        ({"backend": "threading", "n_jobs": 2}, 2),
-    ):
-        with parallel_config(**settings):
-            assert backend_jobs(None) == jobs
-    with parallel_config("threading"):
-        assert backend_jobs(3) == 3
-        inside = Parallel(n_jobs=2)(delayed(backend_jobs)(None) for _ in range(2))
-    assert inside == [None, None]
-
-
-def test_warnings_of_threads_are_kept_apart():
-    shown, both = warnings.showwarning, Barrier(2)
-
-    def work(name):
-        with capture_warnings() as said:
-            both.wait()
-            warnings.warn(name, stacklevel=1)
-            both.wait()
-        return said
-
-    found = Parallel(n_jobs=2, backend="threading")(map(delayed(work), ["first", "second"]))
-    assert [[str(w) for w in said] for said in found] == [["first"], ["second"]]
-    assert warnings.showwarning is shown
-    assert not EVALUATE_MODULE._captured
 
 
 def test_a_learner_that_processes_cannot_have_is_a_failure(tmp_path):

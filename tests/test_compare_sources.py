@@ -68,15 +68,15 @@ def test_a_file_is_read_as_fit_reads_it(tmp_path):
         dataset(path, target="b")
 
 
-def test_a_pair_a_frame_and_a_loader():
+def test_a_pair_a_frame_and_a_name_of_scikit_learn():
     X, y = load_iris(return_X_y=True, as_frame=True)
     pair = dataset((X, y), name="iris")
     assert pair.y[:2].tolist() == ["0", "0"]
     assert list(pair.X.columns) == list(X.columns)
-    loader = dataset(load_iris, name="iris")
-    assert sorted(set(loader.y.tolist())) == ["setosa", "versicolor", "virginica"]
-    assert list(loader.X.columns) == list(X.columns)
-    assert dataset("sklearn:iris").fingerprint == loader.fingerprint != pair.fingerprint
+    named = dataset("sklearn:iris")
+    assert named.name == "iris"
+    assert sorted(set(named.y.tolist())) == ["setosa", "versicolor", "virginica"]
+    assert list(named.X.columns) == list(X.columns)
     assert dataset((pl.DataFrame({"class": [1, 2]}), ["a", "b"])).target == "class_"
     assert dataset((np.eye(3), [0.0, 1.0, 1.0])).y.tolist() == ["0", "1", "1"]
 

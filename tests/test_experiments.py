@@ -1,11 +1,13 @@
 """The paper's experiment: its tables as printed, its claims tested, and its page."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from experiments.__main__ import main
 from experiments.claims import claims, conover_as_printed
 from experiments.printed import LEARNERS, paper_table, slips
 from experiments.reproduction import reproduction_page
@@ -103,3 +105,19 @@ def test_the_page_of_the_reproduction():
     assert "FURIA: paper | counted so | fairly" in page
     assert "10 of 10" in page
     assert reproduction_page(results_of(["wine"], ["frri"])).count("counted so") == 0
+
+
+def test_the_paper_on_one_set(capsys, tmp_path):
+    run = ["--datasets", "wine", "--workers", "0"]
+    main([*run, "--folds", "2", "--output", str(tmp_path / "five")])
+    said = capsys.readouterr().out
+    assert [line.split(" | ")[0] for line in said.splitlines()[2:7]] == [
+        "| FRRI", "| MODLEM", "| QuickRules (paper)", "| FURIA", "| RIPPER",
+    ]  # fmt: skip
+    asked = ["--learners", "frri,ripper", "--folds", "3", "--docs", str(tmp_path / "here.md")]
+    main([*run, *asked, "--output", str(tmp_path / "two")])
+    text = (tmp_path / "here.md").read_text()
+    assert "| data set | FRRI: paper | here | RIPPER: paper | here |" in text
+    assert "| wine | 0.921 |" in text
+    cells = [json.loads(s) for s in (tmp_path / "two" / "results.jsonl").read_text().splitlines()]
+    assert sum(cell.get("fold") == -1 for cell in cells) == 2

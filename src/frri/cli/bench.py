@@ -5,16 +5,13 @@ run, with a note. The same command resumes a run that was interrupted or killed.
 if every cell has a result, and 1 if some have failed or the run was interrupted.
 
 $ frri bench --quick --output quick         three data sets, three folds, all learners
-$ frri bench --paper --output paper         the 18 sets and five learners of the paper, ten folds
 $ frri bench patients.csv --target risk     all learners on your own data
 """
 
 import signal
 import sys
 import threading
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from frri.cli.console import Arguments, Parser, notes, say
@@ -31,9 +28,7 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     add("data", "files in any form that frri fit reads, or directories of KEEL folds", nargs="*")
-    what = parser.add_mutually_exclusive_group()
-    add("--quick", f"{', '.join(QUICK)}; three folds; all learners", group=what)
-    add("--paper", "the paper's data sets and learners", group=what)
+    add("--quick", f"{', '.join(QUICK)}; three folds; all learners")
     add("--target COLUMN", "the column with the class, for files other than ARFF and KEEL")
     parser.add_column_options()
     parser.add_reading_options()
@@ -45,8 +40,6 @@ def configure(parser: Parser) -> None:
     add("--workers N", workers, type="from 0")
     add("--time-limit SECONDS", "limit per cell, 0 for none (default: 600)", type="number")
     add("-o --output DIR", "folder to write (default: bench)", type=Path, default=Path("bench"))
-    add("--bookkeeping", "also pooled recalls and models of all objects, as in the paper")
-    add("--docs FILE", "write the paper's tables next to these, in Markdown", type=Path)
     add("--list", "list data sets and learners, and end")
     add("--quiet", "no progress")
 
@@ -75,20 +68,15 @@ def _compare(arguments: Arguments) -> int:
     from frri.compare.page import make_report, overview, write_report  # noqa: PLC0415
     from frri.compare.run import Grid, run_grid  # noqa: PLC0415
 
-    paper = _experiments() if arguments.paper or arguments.docs is not None else None
     data = {d.name: d for d in _data(arguments)}
-    learners = _learners(arguments, paper)
+    learners = _learners(arguments)
     own = [int(d.folds.max()) + 1 for d in data.values() if d.folds is not None]
     folds = arguments.folds or (own[0] if own else 3 if arguments.quick else 10)
-    full = arguments.bookkeeping or arguments.docs is not None
-    grid = Grid(data, learners, folds, arguments.seed, full)
+    grid = Grid(data, learners, folds, arguments.seed)
     _say_remarks(grid)
     limits = {"workers": arguments.workers, "time_limit": arguments.time_limit}
     results = run_grid(grid, arguments.output, **limits, progress=not arguments.quiet)
-    remarks = {} if paper is None else paper.slips(results.data)
-    page = write_report(make_report(results, bookkeeping=full, remarks=remarks), arguments.output)
-    if paper is not None and arguments.docs is not None:
-        arguments.docs.write_text(paper.reproduction_page(results), encoding="utf-8")
+    page = write_report(make_report(results), arguments.output)
     sys.stdout.write(f"{overview(results).markdown()}\n\n{page}\n")
     failures = results.failures
     for cell in failures[:5]:
@@ -99,22 +87,9 @@ def _compare(arguments: Arguments) -> int:
     return 1 if failures else 0
 
 
-def _experiments() -> ModuleType:
-    """Import the folder `experiments` of the repository, recognized by the paper's tables in it."""
-    for folder in (*Path(__file__).resolve().parents, Path.cwd(), *Path.cwd().parents):
-        if (folder / "experiments" / "paper" / "balanced_accuracy.csv").is_file():
-            if str(folder) not in sys.path:
-                sys.path.insert(0, str(folder))
-            return import_module("experiments")
-    raise ValueError(
-        "--paper and --docs need the folder experiments of frri's repository, which is not "
-        "installed with the package; run the command inside a checkout of the repository."
-    )
-
-
 def _data(arguments: Arguments) -> "list[Dataset]":
     """Return the datasets that the arguments name."""
-    from frri.compare.datasets import NAMES, dataset  # noqa: PLC0415
+    from frri.compare.datasets import dataset  # noqa: PLC0415
 
     names = arguments.datasets or ()
     kinds = arguments.declared_columns | arguments.reading_options
@@ -124,11 +99,9 @@ def _data(arguments: Arguments) -> "list[Dataset]":
             "files; name one."
         )
     if not names and not arguments.data:
-        if not (arguments.quick or arguments.paper):
-            raise ValueError(
-                "What shall be compared? Name data sets or files, or ask for --quick or --paper."
-            )
-        names = QUICK if arguments.quick else NAMES
+        if not arguments.quick:
+            raise ValueError("What shall be compared? Name data sets or files, or ask for --quick.")
+        names = QUICK
     found = [dataset(name) for name in names]
     with notes():
         found += [dataset(Path(path), target=arguments.target, **kinds) for path in arguments.data]
@@ -138,14 +111,14 @@ def _data(arguments: Arguments) -> "list[Dataset]":
     return found
 
 
-def _learners(arguments: Arguments, paper: ModuleType | None) -> dict[str, Any]:
+def _learners(arguments: Arguments) -> dict[str, Any]:
     """Return the named learners, by default all that are installed; print which are not."""
     from frri.compare import evaluate  # noqa: PLC0415
 
     if arguments.learners:
         return {name: evaluate.learner(name) for name in arguments.learners}
     found = {}
-    for name in paper.LEARNERS if arguments.paper and paper is not None else evaluate.LEARNERS:
+    for name in evaluate.LEARNERS:
         try:
             found[name] = evaluate.learner(name)
         except ImportError as error:

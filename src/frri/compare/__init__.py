@@ -7,17 +7,8 @@
 wine   6.0   7.0
 """
 
-from frri.compare.datasets import NAMES, Dataset, add_dataset, dataset, load
-from frri.compare.evaluate import (
-    LEARNERS,
-    METRICS,
-    Metric,
-    Outcome,
-    add_learner,
-    add_metric,
-    learner,
-    metric,
-)
+from frri.compare.datasets import NAMES, Dataset, dataset, load
+from frri.compare.evaluate import LEARNERS, METRICS, Metric, Outcome, add_metric, learner, metric
 from frri.compare.journal import Results
 from frri.compare.run import run
 from frri.compare.stability import Stability, stability
@@ -33,8 +24,6 @@ __all__ = [
     "Outcome",
     "Results",
     "Stability",
-    "add_dataset",
-    "add_learner",
     "add_metric",
     "compare",
     "dataset",

@@ -15,9 +15,8 @@ import importlib.util
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -200,25 +199,22 @@ NAMES = tuple(_SOURCES)
 """The names of the eighteen datasets."""
 
 
-Source = str | os.PathLike[str] | Dataset | tuple[Any, Any] | Callable[[], Any]
-
-_sources_by_name: dict[str, Source] = {name: partial(load, name) for name in NAMES}
+Source = str | os.PathLike[str] | Dataset | tuple[Any, Any]
 
 
 def dataset(
     source: Source, *, target: str | None = None, name: str | None = None, **kinds: Any
 ) -> Dataset:
-    """Return a dataset from a name, a file, a pair or a function.
+    """Return a dataset from a name, a file or a pair.
 
     Files are read as `frri fit` reads them, with numbers, dates, categories and missing values.
 
     Parameters
     ----------
-    source : str, path, Dataset, pair or callable
-        A name of `frri.compare.NAMES` or one given to `add_dataset`; ``"sklearn:"`` and the name of
-        a loader of scikit-learn without ``load_``; the path of a file that `frri.read_table` reads,
-        or of a directory with KEEL's ready-made folds; a pair `(X, y)`; a function that returns any
-        of these, or a bunch of scikit-learn.
+    source : str, path, Dataset or pair
+        A name of `frri.compare.NAMES`; ``"sklearn:"`` and the name of a loader of scikit-learn
+        without ``load_``; the path of a file that `frri.read_table` reads, or of a directory with
+        KEEL's ready-made folds; a pair `(X, y)`.
     target : str, optional
         Column of the class. Required except for ARFF and KEEL files, which declare it (by default
         the last attribute).
@@ -243,12 +239,10 @@ def dataset(
         return source
     if isinstance(source, tuple):
         return _from_pair(*source, name=name or "data", target=target)
-    if callable(source):
-        return _from_loader(source, name or str(getattr(source, "__name__", "data")), target)
     path = Path(source)
     is_file = path.suffix or path.exists()
-    if isinstance(source, str) and (source in _sources_by_name or not is_file):
-        return _from_name(source, name, target)
+    if isinstance(source, str) and (source in NAMES or not is_file):
+        return replace(_from_name(source), name=name or source.removeprefix("sklearn:"))
     if path.is_dir():
         return _from_keel_folds(path, target, name, kinds)
     target = target or _declared_target(path)
@@ -256,32 +250,23 @@ def dataset(
     return Dataset(name or path.stem, X, class_names(y), target)
 
 
-def add_dataset(name: str, source: Source) -> None:
-    """Make anything that `dataset` takes available by name.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> add_dataset("iris", load_iris)
-    >>> dataset("iris").name
-    'iris'
-    """
-    _sources_by_name[name] = source
-
-
-def _from_name(text: str, name: str | None, target: str | None) -> Dataset:
-    """Return an added dataset, one of the paper or one of scikit-learn by its name."""
-    if text.startswith("sklearn:"):
-        from sklearn import datasets  # noqa: PLC0415 - slow to import
-
-        known = {f"sklearn:{n[5:]}": n for n in dir(datasets) if n.startswith("load_")}
-        loader = getattr(datasets, known[find_name(text, known, "scikit-learn", "data set")])
-        return _from_loader(loader, name or text.partition(":")[2], None)
-    if text not in _sources_by_name:
-        near = did_you_mean(text, _sources_by_name)
+def _from_name(text: str) -> Dataset:
+    """Return a dataset of the paper or of scikit-learn by its name."""
+    if text in NAMES:
+        return load(text)
+    if not text.startswith("sklearn:"):
+        near = did_you_mean(text, NAMES)
         more = "A file is given by its path, with its ending."
         raise ValueError(f"The comparison has no data set {text!r}; {near} {more}")
-    return dataset(_sources_by_name[text], target=target, name=name or text)
+    from sklearn import datasets  # noqa: PLC0415 - slow to import
+
+    known = {f"sklearn:{n[5:]}": n for n in dir(datasets) if n.startswith("load_")}
+    loader = getattr(datasets, known[find_name(text, known, "scikit-learn", "data set")])
+    content = loader(as_frame=True)
+    y, labels = np.asarray(content["target"]), content.get("target_names")
+    if labels is not None and y.dtype.kind in "iu":
+        y = np.asarray(labels)[y]
+    return _from_pair(content["data"], y, name=text, target=None)
 
 
 def _from_pair(X: Any, y: Any, *, name: str, target: str | None) -> Dataset:
@@ -304,20 +289,6 @@ def _from_pair(X: Any, y: Any, *, name: str, target: str | None) -> Dataset:
         )
     X, y, _ = split_training(frame.assign(**{label: classes}), name, label)
     return Dataset(name, X, class_names(y), label)
-
-
-def _from_loader(loader: Callable[[], Any], name: str, target: str | None) -> Dataset:
-    """Call a function that returns a dataset or a bunch of scikit-learn."""
-    content = loader()
-    if not isinstance(content, dict) or not {"data", "target"} <= set(content):
-        return dataset(content, target=target, name=name)
-    X, names = content["data"], content.get("feature_names")
-    if names is not None and not hasattr(X, "columns"):
-        X = import_pandas().DataFrame(X, columns=[str(n) for n in names])
-    y, labels = np.asarray(content["target"]), content.get("target_names")
-    if labels is not None and y.dtype.kind in "iu":
-        y = np.asarray(labels)[y]
-    return _from_pair(X, y, name=name, target=target)
 
 
 def _declared_target(path: Path) -> str:

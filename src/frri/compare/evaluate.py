@@ -1,20 +1,13 @@
 """One cell of a comparison: an estimator fitted on all folds but one, and tested on that one.
 
 The module also has the metrics of a cell, and the learners that take part, by name. A cell depends
-on data, estimator, folds and seed only, except for its ``"cost"``: seconds, and the peak of memory
-while fitting. The peak is the growth of the resident memory of the process to its maximum during
-`fit`, as Linux counts it (`VmHWM`, reset before). It includes what a fit loads, such as compiled
-kernels at first use. On other systems it is not measured.
+on data, estimator, folds and seed only, except for its ``"cost"``, the seconds to fit and predict.
 """
 
-import ctypes
-import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
-from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -64,9 +57,10 @@ def evaluate(
     """
     cell = task.cell()
     test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
-    with capture_warnings() as caught, RecordFailure(cell):
+    with warnings.catch_warnings(record=True) as caught, RecordFailure(cell):
+        warnings.simplefilter("always")
         cell |= _fit_and_measure(data, test, clone_with_seed(estimator, seed), metrics)
-    notes = {shorten_message(warning) for warning in caught}
+    notes = {shorten_message(warning.message) for warning in caught}
     if notes:
         cell["notes"] = sorted(notes)[:3]
     return cell
@@ -77,12 +71,9 @@ def _fit_and_measure(
 ) -> Cell:
     training = np.setdiff1d(np.arange(len(data.y)), test)
     X, y = data.X.iloc[training], data.y[training]
-    before = _reset_peak_memory()
     start = perf_counter()
     model.fit(X, y)
-    cost = {"fit_seconds": perf_counter() - start, "peak_memory_mb": None}
-    if before is not None:
-        cost["peak_memory_mb"] = round(max(_memory("VmHWM") - before, 0.0), 1)
+    cost = {"fit_seconds": perf_counter() - start}
     truth = data.y[test]
     predicted, probabilities = truth, None
     if len(test):
@@ -111,22 +102,6 @@ def _fit_and_measure(
     return cell
 
 
-def _reset_peak_memory() -> float | None:
-    """Give free memory back, reset the peak, and return the memory in use; None if unknown."""
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-        return _memory("VmRSS")
-    except (OSError, ValueError, AttributeError, TypeError):
-        return None
-
-
-def _memory(key: str) -> float:
-    text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    line = next(line for line in text.splitlines() if line.startswith(key + ":"))
-    return int(line.split()[1]) / 1024
-
-
 class RecordFailure:
     """Context manager that stores an exception under ``"failure"`` of a cell.
 
@@ -151,43 +126,6 @@ def shorten_message(error: BaseException | str) -> str:
     if isinstance(error, BaseException) and not isinstance(error, Warning):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return text if len(text) <= 300 else text[:297] + "..."
-
-
-_lock = threading.Lock()
-_captured: dict[int, list[Warning]] = {}
-_filters = ExitStack()
-
-
-@contextmanager
-def capture_warnings() -> Iterator[list[Warning]]:
-    """Capture the warnings of one fit, safely under threads.
-
-    `warnings.catch_warnings` is global: the thread that leaves it first ends it for all others. So
-    the first thread enters it here, and the last one leaves it. A warning of another thread goes to
-    the only fit that is captured, if there is one.
-    """
-    me = threading.get_ident()
-    with _lock:
-        if not _captured:
-            _filters.enter_context(warnings.catch_warnings())
-            warnings.showwarning = _store_warning
-        warnings.simplefilter("always")
-        caught = _captured[me] = []
-    try:
-        yield caught
-    finally:
-        with _lock:
-            del _captured[me]
-            if not _captured:
-                _filters.close()
-
-
-def _store_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    caught = _captured.get(threading.get_ident())
-    if caught is None and len(_captured) == 1:
-        (caught,) = _captured.values()
-    if caught is not None:
-        caught.append(message if isinstance(message, Warning) else category(message))
 
 
 # ------------------------------------------------------------------ metrics
@@ -379,11 +317,33 @@ def measure_size(model: Any) -> Size | None:
     if isinstance(ruleset, RuleSet):
         rules = [_rule_size(rule) for rule in ruleset]
     else:
-        trees = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
-        if not len(trees) or not all(hasattr(one, "tree_") for one in trees):
+        trees = find_trees(model)
+        if not trees:
             return None
-        rules = [leaf for one in trees for leaf in _leaf_sizes(one.tree_)]
+        rules = [
+            (len(path), len({tree.feature[node] for node, _ in path}), len(path))
+            for tree in trees
+            for _, path in paths_to_leaves(tree)
+        ]
     return Size(*zip(*rules, strict=True)) if rules else Size((), (), ())
+
+
+def find_trees(model: Any) -> list[Any]:
+    """Return the trees of a fitted tree or forest of scikit-learn; none of other models."""
+    found = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
+    return [one.tree_ for one in found] if all(hasattr(one, "tree_") for one in found) else []
+
+
+def paths_to_leaves(tree: Any) -> Iterator[tuple[int, tuple[tuple[int, bool], ...]]]:
+    """Yield each leaf, with the nodes on the way to it and whether that goes on to the right."""
+    waiting: list[tuple[int, tuple[tuple[int, bool], ...]]] = [(0, ())]
+    while waiting:
+        node, path = waiting.pop()
+        if tree.children_left[node] < 0:
+            yield node, path
+        else:
+            waiting.append((int(tree.children_right[node]), (*path, (node, True))))
+            waiting.append((int(tree.children_left[node]), (*path, (node, False))))
 
 
 def _rule_size(rule: Rule) -> tuple[int, int, int]:
@@ -395,27 +355,11 @@ def _rule_size(rule: Rule) -> tuple[int, int, int]:
     return len(rule.conditions), len({one.attribute for one in rule.conditions}), bounds
 
 
-def _leaf_sizes(tree: Any) -> list[tuple[int, int, int]]:
-    """Return depth, number of features and depth again of every leaf."""
-    found = []
-    stack: list[tuple[int, Sequence[int]]] = [(0, ())]
-    while stack:
-        node, path = stack.pop()
-        if tree.children_left[node] < 0:
-            found.append((len(path), len(set(path)), len(path)))
-            continue
-        path = (*path, int(tree.feature[node]))
-        stack += [(tree.children_right[node], path), (tree.children_left[node], path)]
-    return found
-
-
 # ------------------------------------------------------------------ learners
 
 
 LEARNERS = tuple(registry.LEARNERS)
 """The names of the learners that come with the comparison."""
-
-_added_learners: dict[str, BaseEstimator] = {}
 
 
 def learner(name: str) -> BaseEstimator:
@@ -424,8 +368,8 @@ def learner(name: str) -> BaseEstimator:
     Parameters
     ----------
     name : str
-        One of `LEARNERS`, a name given to `add_learner`, or the full name of a classifier class
-        that needs no arguments, such as ``"sklearn.naive_bayes.GaussianNB"``.
+        One of `LEARNERS`, or the full name of a classifier class that needs no arguments, such as
+        ``"sklearn.naive_bayes.GaussianNB"``.
 
     Examples
     --------
@@ -436,34 +380,13 @@ def learner(name: str) -> BaseEstimator:
         ...
     ValueError: The comparison has no learner 'riper'; did you mean 'ripper'?
     """
-    if name in _added_learners:
-        return clone(_added_learners[name])
     if "." in name:
         estimator = registry.Learner(name, name, name).make()
         if not is_classifier(estimator):
             raise ValueError(f"{name!r} is not a classifier")
         return estimator
-    find_name(name, [*registry.LEARNERS, *_added_learners], "The comparison", "learner")
+    find_name(name, registry.LEARNERS, "The comparison", "learner")
     return registry.LEARNERS[name].make()
-
-
-def add_learner(name: str, estimator: BaseEstimator) -> None:
-    """Make a classifier available by name.
-
-    Parameters
-    ----------
-    name : str
-    estimator : scikit-learn classifier
-        Cloned for every fold. Every parameter called `random_state` is set to the seed of the run.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> add_learner("stump", DecisionTreeClassifier(max_depth=1))
-    >>> learner("stump")
-    DecisionTreeClassifier(max_depth=1)
-    """
-    _added_learners[name] = estimator
 
 
 def label(name: str) -> str:

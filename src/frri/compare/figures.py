@@ -5,14 +5,14 @@ each learner has a marker of its own as well, for print in black and white.
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util import Floats, Ints, Positions, import_optional
+from frri._util import Floats, Positions, import_optional
 from frri.compare.evaluate import LEARNERS
 from frri.compare.statistics import ALPHA, Comparison
 
@@ -37,17 +37,13 @@ _SETTINGS = {
 }
 
 
-_LEGEND: dict[str, Any] = {"loc": "outside upper center", "frameon": False, "fontsize": 8}
-
-
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A finished figure: its name in file names, a caption, and two forms of it."""
+    """A finished figure: its name in file names, a caption, and the SVG file."""
 
     name: str
     caption: str
     svg: bytes
-    png: bytes
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class Painter:
         ranks = comparison.ranks.rename(self.labels)
         # Pairs are compared only where the Friedman test finds a difference at all.
         p_values = comparison.conover if comparison.significant else comparison.conover * 0.0 + 1.0
-        figure, (axes,) = self._canvases(1.4 + 0.25 * len(ranks))
+        figure, axes = self._canvas(1.4 + 0.25 * len(ranks))
         posthocs.critical_difference_diagram(
             ranks,
             p_values.rename(index=self.labels, columns=self.labels),
@@ -87,32 +83,16 @@ class Painter:
         )
         return self._finish(name, caption, figure)
 
-    def dots(self, table: "pd.DataFrame") -> Picture:
-        """Draw balanced accuracies: one line per dataset, one marker per learner."""
-        figure, (axes,) = self._canvases(1.6 + max(0.3, 0.07 * table.shape[1]) * len(table))
-        heights = np.arange(len(table))[::-1]
-        for height in heights[::2]:
-            axes.axhspan(height - 0.5, height + 0.5, color="#F5F5F5", linewidth=0)
-        # Side by side within a line, so that equal results do not hide each other.
-        offsets = np.linspace(0.36, -0.36, len(table.columns)) if len(table.columns) > 1 else [0.0]
-        for learner, offset in zip(table.columns, offsets, strict=True):
-            self._points(axes, learner, table[learner], heights + offset, 6)
-        axes.set_yticks(heights, [str(d) for d in table.index])
-        axes.set_xlabel("balanced accuracy")
-        axes.grid(axis="x", color="#EEEEEE")
-        axes.set_ylim(-0.5, len(table) - 0.5)
-        figure.legend(**_LEGEND, ncols=min(len(table.columns), 4))
-        caption = "Mean balanced accuracy over the folds, per data set."
-        return self._finish("balanced_accuracy", caption, figure)
-
     def trade_off(self, accuracy: "pd.Series[float]", size: "pd.Series[float]") -> Picture:
         """Draw balanced accuracy against number of rules, with the Pareto front."""
-        figure, (axes,) = self._canvases(4.2)
+        figure, axes = self._canvas(4.2)
         known = [one for one in accuracy.index if accuracy[one] == accuracy[one] and size[one] > 0]
         points = np.array([[size[one], accuracy[one]] for one in known]).reshape(-1, 2)
         axes.plot(*points[pareto_front(points)].T, color="#999999", linewidth=1, linestyle="--")
         for learner, (x, y) in zip(known, points, strict=True):
-            self._points(axes, learner, [x], [y], 8)
+            look: dict[str, Any] = {"color": self._color(learner), "label": self.labels[learner]}
+            look |= {"markersize": 8, "markeredgecolor": "white", "markeredgewidth": 0.5}
+            axes.plot([x], [y], self._marker(learner), linestyle="none", **look)
         axes.set_xscale("log")
         # Numbers of rules in full, not as powers of ten.
         for ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
@@ -121,39 +101,13 @@ class Painter:
         axes.set_ylabel("balanced accuracy, mean over the data sets")
         axes.grid(color="#EEEEEE", which="major")
         axes.margins(0.1)
-        figure.legend(**_LEGEND, ncols=min(len(known), 4))
+        place: dict[str, Any] = {"loc": "outside upper center", "ncols": min(len(known), 4)}
+        figure.legend(**place, frameon=False, fontsize=8)
         caption = (
             "Mean balanced accuracy against mean number of rules (leaves, for trees). The dashed "
             "line joins the learners that no other beats in both."
         )
         return self._finish("trade_off", caption, figure)
-
-    def lengths(self, counts: Mapping[str, Ints]) -> Picture:
-        """Draw the distribution of the lengths of rules of each learner."""
-        shown = {name: count[1:] for name, count in counts.items() if count[1:].sum() > 0}
-        columns = min(len(shown), 3)
-        rows = -(-len(shown) // columns)
-        figure, grid = self._canvases(0.9 + 1.55 * rows, rows, columns)
-        # 99 % of the rules of each learner are not longer.
-        reached = [np.cumsum(count) / count.sum() for count in shown.values()]
-        longest = max(int(np.searchsorted(one, 0.99 - 1e-9)) + 1 for one in reached)
-        for axes in grid[len(shown) :]:
-            axes.axis("off")
-        for axes, (learner, count) in zip(grid, shown.items(), strict=False):
-            fraction, lengths = count / count.sum(), np.arange(1, len(count) + 1)
-            axes.bar(lengths, fraction, color=self._color(learner), width=0.85)
-            axes.set_title(f"{self.labels[learner]}, mean {fraction @ lengths:.1f}", fontsize=8)
-            axes.set_xlim(0.4, longest + 0.6)
-            axes.xaxis.set_major_locator(_matplotlib().ticker.MaxNLocator(integer=True))
-            axes.yaxis.set_major_formatter(lambda v, _: f"{100 * v:.0f} %")
-        for axes in grid[max(0, len(shown) - columns) : len(shown)]:
-            axes.set_xlabel("conditions")
-        caption = (
-            "Share of rules by number of conditions, all folds and data sets together, default "
-            f"rules left out. Lengths above {longest} (at most 1 % of a learner's rules) are not "
-            "shown."
-        )
-        return self._finish("lengths", caption, figure)
 
     def _color(self, learner: Any) -> str:
         return COLORS[self._place(learner) % len(COLORS)]
@@ -165,30 +119,19 @@ class Painter:
         """Return the same place in every figure; added learners come after the known ones."""
         return [*LEARNERS, *(name for name in self.labels if name not in LEARNERS)].index(learner)
 
-    def _points(self, axes: "Axes", learner: Any, x: Any, y: Any, size: float) -> None:
-        look: dict[str, Any] = {"color": self._color(learner), "label": self.labels[learner]}
-        look |= {"markersize": size, "markeredgecolor": "white", "markeredgewidth": 0.5}
-        axes.plot(x, y, self._marker(learner), linestyle="none", **look)
-
-    def _canvases(
-        self, height: float, rows: int = 1, columns: int = 1
-    ) -> "tuple[Figure, Sequence[Axes]]":
+    def _canvas(self, height: float) -> "tuple[Figure, Axes]":
         matplotlib = _matplotlib()
         with matplotlib.rc_context(_SETTINGS):
             # Without pyplot there is no global state to disturb.
             figure = matplotlib.figure.Figure(figsize=(WIDTH, height), layout="constrained")
-            grid = figure.subplots(rows, columns, squeeze=False)
-        return figure, list(grid.ravel())
+            return figure, figure.subplots()
 
     def _finish(self, name: str, caption: str, figure: "Figure") -> Picture:
         figure.supxlabel(fill(self.credit, 150), fontsize=6, color="#555555")
-        files = {}
+        stream = io.BytesIO()
         with _matplotlib().rc_context(_SETTINGS):
-            for kind, metadata in (("svg", {"Date": None}), ("png", {"Software": "frri"})):
-                stream = io.BytesIO()
-                figure.savefig(stream, format=kind, dpi=150, metadata=metadata)
-                files[kind] = stream.getvalue()
-        return Picture(name, caption, files["svg"], files["png"])
+            figure.savefig(stream, format="svg", metadata={"Date": None})
+        return Picture(name, caption, stream.getvalue())
 
 
 def pareto_front(points: Floats) -> Positions:
@@ -204,6 +147,5 @@ def pareto_front(points: Floats) -> Positions:
 
 
 def _matplotlib() -> Any:
-    for module in ("matplotlib.figure", "matplotlib.ticker"):
-        import_optional(module, "A figure", "bench")
+    import_optional("matplotlib.figure", "A figure", "bench")
     return import_optional("matplotlib", "A figure", "bench")

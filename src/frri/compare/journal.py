@@ -12,14 +12,13 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 from zlib import crc32
 
 import numpy as np
 
-from frri._util import Ints, import_optional
+from frri._util import import_optional
 from frri.compare.datasets import Dataset
 from frri.compare.evaluate import FULL, Cell, Task
 from frri.compare.stability import similarity
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FORMAT = 2
-COSTS = ("fit_seconds", "predict_seconds", "peak_memory_mb")
+COSTS = ("fit_seconds", "predict_seconds")
 
 Json = dict[str, Any]
 
@@ -58,7 +57,7 @@ class Results:
     not_run: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def means(self, name: str) -> "pd.DataFrame":
-        """Return the mean of a metric or cost over the folds; of memory it is the median.
+        """Return the mean of a metric or cost over the folds.
 
         Where a fold has failed there is nan. Folds to which the metric does not apply (such as the
         length of rules, if there is only a default) are left out.
@@ -73,26 +72,7 @@ class Results:
               tree
         wine   9.5
         """
-        return self._table(lambda cells: _average(cells, name))
-
-    def full(self, name: str) -> "pd.DataFrame":
-        """Return a metric of the model that was fitted on all samples."""
-        return self._table(lambda cells: _average(cells, name), full=True)
-
-    def pooled_balanced_accuracy(self) -> "pd.DataFrame":
-        """Return the mean recall of the pooled predictions of all folds.
-
-        With small classes it differs from the mean over the folds, which leaves a class out where
-        it is absent.
-        """
-
-        def pool(cells: Sequence[Cell]) -> float:
-            totals: dict[str, Ints] = {}
-            for c, counts in (pair for cell in cells for pair in cell["recalls"].items()):
-                totals[c] = totals.get(c, 0) + np.array(counts)
-            return float(np.mean([hits / members for hits, members in totals.values()]))
-
-        return self._table(pool)
+        return self.summarize(lambda cells: _average(cells, name))
 
     def stability(self) -> "pd.DataFrame":
         """Return the similarity of the conditions of the folds, from 0 to 1.
@@ -105,23 +85,7 @@ class Results:
             found = [frozenset(cell["marks"]) for cell in cells if "marks" in cell]
             return similarity(found) if len(found) > 1 else np.nan
 
-        return self._table(compare)
-
-    def length_with_default(self) -> "pd.DataFrame":
-        """Return conditions per rule of the model of all samples; a default rule counts as one."""
-
-        def length(cells: Sequence[Cell]) -> float:
-            counts = np.array(cells[0].get("lengths", []))
-            conditions = np.maximum(np.arange(len(counts)), 1)
-            return float(counts @ conditions / counts.sum()) if counts.sum() else np.nan
-
-        return self._table(length, full=True)
-
-    def lengths(self, learner: str) -> Ints:
-        """Return the numbers of rules of each length, from 0, of a learner in all folds."""
-        own = (cell for cell in self.cells if cell["learner"] == learner and cell["fold"] != FULL)
-        counts = zip_longest(*(cell.get("lengths", []) for cell in own), fillvalue=0)
-        return np.array([sum(column) for column in counts], dtype=np.int64)
+        return self.summarize(compare)
 
     @property
     def failures(self) -> list[Cell]:
@@ -155,10 +119,18 @@ class Results:
         found = [cell["selection"].get("status") for cell in own]
         return found.count("optimal"), len(found)
 
-    def _table(
+    def summarize(
         self, summary: Callable[[Sequence[Cell]], float], *, full: bool = False
     ) -> "pd.DataFrame":
-        """Summarize the cells of each dataset and learner; nan where one has failed."""
+        """Return a summary of the cells of each dataset and learner; nan where one has failed.
+
+        Parameters
+        ----------
+        summary : callable
+            From the cells of all folds to a number.
+        full : bool, default=False
+            If True, summarize the models that were fitted on all samples instead of those of folds.
+        """
         groups: dict[tuple[str, str], list[Cell]] = {}
         for cell in self.cells:
             if (cell["fold"] == FULL) == full:
@@ -175,9 +147,7 @@ class Results:
 def _average(cells: Sequence[Cell], name: str) -> float:
     values = [cell.get("cost" if name in COSTS else "scores", {}).get(name) for cell in cells]
     known = [value for value in values if value is not None]
-    # A fit that loads compiled kernels takes memory that the others in that process do not.
-    middle = np.median if name == "peak_memory_mb" else np.mean
-    return float(middle(known)) if known else np.nan
+    return float(np.mean(known)) if known else np.nan
 
 
 # ------------------------------------------------------------------ the file

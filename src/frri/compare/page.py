@@ -1,7 +1,7 @@
 """Tables, tests, figures and one page of the results of a comparison."""
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from pathlib import Path
@@ -13,23 +13,15 @@ from frri.compare.evaluate import METRICS, Metric, label, metric
 from frri.compare.figures import Painter, Picture
 from frri.compare.journal import Results
 from frri.compare.statistics import Comparison, compare
-from frri.export.text_formats import csv_text, escape_latex
+from frri.export.text_formats import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Title, decimals and which number of a row is best.
+# Title and decimals.
 COST_TABLES = {
-    "fit_seconds": ("Seconds to fit", 3, "low"),
-    "predict_seconds": ("Seconds to predict a fold", 4, "low"),
-    "peak_memory_mb": ("Peak memory of a fit, megabytes", 1, "low"),
-}
-# Counted as the paper counts its three rivals from WEKA.
-_PER_RULE = "Conditions per rule of one model of all objects, a default rule counted as one"
-PAPER_TABLES = {
-    "pooled_balanced_accuracy": ("Balanced accuracy from pooled recalls", 3, "high"),
-    "full_rules": ("Rules of one model of all objects", 0, "low"),
-    "full_length": (_PER_RULE, 2, "low"),
+    "fit_seconds": ("Seconds to fit", 3),
+    "predict_seconds": ("Seconds to predict a fold", 4),
 }
 PAGE = "report.html"
 
@@ -83,23 +75,6 @@ class Table:
         shown[1] = shown[1].replace(" ", "")
         return "\n".join(shown)
 
-    def latex(self) -> str:
-        """Return a LaTeX table for the package booktabs, the best of each row in bold."""
-
-        def line(cells: Iterable[tuple[str, bool]]) -> str:
-            texts = ((escape_latex(text), bold) for text, bold in cells)
-            return " & ".join(rf"\textbf{{{s}}}" if b else s for s, b in texts) + r" \\"
-
-        body = [line(self.cells(row)) for row in self.rows]
-        if self.summary:
-            body.insert(-self.summary, r"\midrule")
-        alignment = "l" + "".join("rl"[text] for text in self.text_columns())
-        head = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
-        head += [line((column, False) for column in self.columns), r"\midrule"]
-        tail = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{escape_latex(self.title)}}}"]
-        table = [r"\begin{table}", r"\centering", *head, *body, *tail, r"\end{table}"]
-        return "\n".join(table)
-
     def csv(self) -> str:
         """Return comma-separated values in full precision."""
         rows = [[None if _missing(value) else value for value in row] for row in self.rows]
@@ -150,16 +125,12 @@ class Report:
         )
 
 
-def make_report(
-    results: Results, *, bookkeeping: bool = False, remarks: Mapping[str, str] | None = None
-) -> Report:
+def make_report(results: Results, *, remarks: Mapping[str, str] | None = None) -> Report:
     """Summarize, test and draw the results of a comparison.
 
     Parameters
     ----------
     results : Results
-    bookkeeping : bool, default=False
-        If True, add the tables in which results are counted as in the paper.
     remarks : mapping, optional
         Remarks beside the shapes of datasets, by their names.
 
@@ -184,32 +155,24 @@ def make_report(
         tables[name] = _mean_table(title, means, measured.digits, best, *ranks)
         if len(found.pairs):
             tables[f"{name}_pairs"] = _pairs_table(measured, found)
-    others = {name: results.means(name) for name in COST_TABLES}
-    if bookkeeping:
-        others["pooled_balanced_accuracy"] = results.pooled_balanced_accuracy()
-        others["full_rules"] = results.full("rules")
-        others["full_length"] = results.length_with_default()
-    for name, means in others.items():
+    for name, (title, digits) in COST_TABLES.items():
+        means = results.means(name)
         if not means.isna().all(axis=None):
-            title, digits, best = (COST_TABLES | PAPER_TABLES)[name]
-            tables[name] = _mean_table(title, means, digits, best)
+            tables[name] = _mean_table(title, means, digits, "low")
     report.pictures.extend(_pictures(report))
     return report
 
 
 def write_report(report: Report, out: Path) -> Path:
-    """Write all tables, figures and the page to a directory, and return the path of the page."""
+    """Write the tables as CSV, the figures as SVG and the page; return the path of the page."""
     for kind in ("tables", "figures"):
         (out / kind).mkdir(parents=True, exist_ok=True)
     for name, table in report.tables.items():
-        texts = {"md": table.markdown(), "tex": table.latex(), "csv": table.csv()}
-        for ending, text in texts.items():
-            (out / "tables" / f"{name}.{ending}").write_text(text + "\n", encoding="utf-8")
+        (out / "tables" / f"{name}.csv").write_text(table.csv() + "\n", encoding="utf-8")
     for name, found in report.comparisons.items():
         found.pairs.to_csv(out / "tables" / f"{name}_tests.csv", index=False)
     for picture in report.pictures:
         (out / "figures" / f"{picture.name}.svg").write_bytes(picture.svg)
-        (out / "figures" / f"{picture.name}.png").write_bytes(picture.png)
     report.results.frame().to_csv(out / "results.csv", index=False)
     page = out / PAGE
     page.write_text(page_html(report), encoding="utf-8")
@@ -338,12 +301,8 @@ def _pictures(report: Report) -> Iterator[Picture]:
             yield painter.critical_difference(f"ranks_{name}", found, metric(name).label)
     if "balanced_accuracy" in report.tables:
         accuracy, rules = results.means("balanced_accuracy"), results.means("rules")
-        yield painter.dots(accuracy)
         if not rules.isna().all(axis=None):
             yield painter.trade_off(accuracy.mean(), rules.mean())
-        lengths = {name: results.lengths(name) for name in results.learners}
-        if any(count[1:].sum() for count in lengths.values()):
-            yield painter.lengths(lengths)
 
 
 class _Section(NamedTuple):
@@ -365,13 +324,9 @@ def _sections(report: Report) -> Iterator[_Section]:
     def tables(*names: str) -> list[Table]:
         return [report.tables[name] for name in names if name in report.tables]
 
-    first = pictures("trade_off", "balanced_accuracy")
-    yield _Section("At a glance", [overview(report.results)], first)
+    yield _Section("At a glance", [overview(report.results)], pictures("trade_off"))
     for name in report.comparisons:
-        drawn = pictures(f"ranks_{name}", *(["lengths"] if name == "conditions" else []))
-        folded = tables(f"{name}_pairs")
+        drawn, folded = pictures(f"ranks_{name}"), tables(f"{name}_pairs")
         yield _Section(_capitalize(metric(name).label), tables(name), drawn, folded)
     yield _Section("Cost", tables(*COST_TABLES))
-    if tables(*PAPER_TABLES):
-        yield _Section("The paper's bookkeeping", tables(*PAPER_TABLES))
     yield _Section("Data", tables("datasets"))

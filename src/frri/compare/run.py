@@ -1,9 +1,8 @@
 """Cross-validation of estimators on datasets: parallel, stored at once, continued after a stop.
 
 Tasks are run in processes of their own: one that takes too long, or that kills its process, is
-recorded as a failure, and the run continues. `joblib.parallel_config` selects threads, a Dask
-cluster or Ray instead, where a task cannot be ended. Grids are pickled by value, so that estimators
-and metrics may be defined anywhere, also in a notebook or in a script without a main guard.
+recorded as a failure, and the run continues. Grids are pickled by value, so that estimators and
+metrics may be defined anywhere, also in a notebook or in a script without a main guard.
 """
 
 import os
@@ -13,7 +12,6 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
@@ -22,11 +20,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
-from joblib.parallel import BACKENDS, get_active_backend
+from joblib import parallel_config
 from sklearn.base import BaseEstimator
 
 from frri import __version__
@@ -58,14 +55,6 @@ _ENVIRONMENT = {**dict.fromkeys(_SINGLE, "1"), "PYTHONHASHSEED": "0"}
 STARTING = 5.0
 
 
-class Execution(TypedDict, total=False):
-    """How a comparison is run; `run` describes the options."""
-
-    workers: int | None
-    time_limit: float | None
-    progress: bool
-
-
 def run(
     data: Iterable[Source],
     learners: Iterable[str] | Mapping[str, BaseEstimator],
@@ -75,7 +64,7 @@ def run(
     seed: int = 0,
     full: bool = False,
     metrics: Sequence[str] | None = None,
-    **execution: Unpack[Execution],
+    **execution: Any,
 ) -> Results:
     """Compare estimators on datasets by cross-validation on identical folds.
 
@@ -98,13 +87,9 @@ def run(
     **execution
         workers : int, optional
             Number of processes, by default the number of usable cores; 0 is this process, for
-            debugging, without a time limit. Within a `joblib.parallel_config` that selects another
-            backend than joblib's own processes (threading, dask, ray), the number of tasks at a
-            time on that backend, by default all that it has. The results do not depend on it.
-        time_limit : float, optional
-            Seconds after which a cell is a failure, 600 by default; 0 is no limit. A backend of
-            joblib has none, since a task cannot be ended there, and an estimator that ends its
-            process ends the run.
+            debugging, without a time limit. The results do not depend on it.
+        time_limit : float, default=600
+            Seconds after which a cell is a failure; 0 is no limit.
         progress : bool, default=False
             If True, progress is written to stderr.
 
@@ -196,17 +181,22 @@ def run_grid(
         for name, estimator in grid.learners.items():
             journal.define("learner", name, describe_estimator(estimator))
         todo = [task for task in grid.tasks() if task not in journal.cells]
+        count = n_threads() if workers is None else workers
+        cells: Iterable[Cell] = map(grid.evaluate, todo)
+        if count and todo:
+            limit = TIME_LIMIT if time_limit is None else time_limit
+            cells = _run_in_processes(grid, todo, min(count, len(todo)), limit)
         n_failed = 0
         with Progress(f"{len(todo)} cells", closing=True) if progress else nullcontext() as line:
-            for count, cell in enumerate(_cells(grid, todo, workers, time_limit), start=1):
+            for count, cell in enumerate(cells, start=1):
                 journal.append(cell)
                 n_failed += "failure" in cell
                 if line is not None:
                     failed = f", {n_failed} failed" if n_failed else ""
                     line.what = f"{count} of {len(todo)} cells{failed}"
-                    line.fraction = count / len(todo)
-        cells = [journal.cells[task] for task in grid.tasks()]
-    return Results(grid.data, list(grid.learners), cells, settings, versions, grid.not_run)
+                    line.set_step(count / len(todo))
+        stored = [journal.cells[task] for task in grid.tasks()]
+    return Results(grid.data, list(grid.learners), stored, settings, versions, grid.not_run)
 
 
 def _versions() -> dict[str, str]:
@@ -219,44 +209,7 @@ def _versions() -> dict[str, str]:
     return {"frri": __version__, "python": platform.python_version(), **found}
 
 
-# ------------------------------------------------------------------ where tasks are run
-
-
-def _cells(
-    grid: Grid, todo: Sequence[Task], workers: int | None, time_limit: float | None
-) -> Iterable[Cell]:
-    """Choose where the tasks are run; cells come in the order in which they are finished."""
-    if workers == 0 or not todo:
-        return map(grid.evaluate, todo)
-    jobs = backend_jobs(workers)
-    if jobs is None:
-        count = min(n_threads() if workers is None else workers, len(todo))
-        return _run_in_processes(
-            grid, todo, count, TIME_LIMIT if time_limit is None else time_limit
-        )
-    if time_limit:
-        warnings.warn(
-            f"time_limit={time_limit:g} is not kept: no backend of joblib can end a task; outside "
-            "of joblib.parallel_config, a comparison has processes of its own, which can be ended.",
-            stacklevel=4,
-        )
-    return _run_on_backend(grid, todo, jobs)
-
-
-def backend_jobs(workers: int | None) -> int | None:
-    """Return how many tasks run at a time on the backend that `joblib.parallel_config` selects.
-
-    The number is by default that of the surrounding `parallel_config`, or else -1, all that the
-    backend has. It is None if no backend is selected, or joblib's own default, which the processes
-    of this module replace.
-    """
-    backend, n_jobs = get_active_backend(prefer=None)
-    # Inside a task of joblib, joblib has selected the backend.
-    if isinstance(backend, BACKENDS["loky"]) or backend.nesting_level:
-        return None
-    if workers is not None:
-        return workers
-    return -1 if n_jobs is None else int(n_jobs)
+# ------------------------------------------------------------------ processes
 
 
 def _run_in_processes(
@@ -264,13 +217,14 @@ def _run_in_processes(
 ) -> Iterator[Cell]:
     """Evaluate tasks in several processes, which are ended after a time limit (0 is none)."""
     pebble = import_optional("pebble", "A comparison", "bench")
+    dumps = import_optional("cloudpickle", "A comparison", "bench").dumps
     context = _process_context()
     started = context.Semaphore(0)
     pool = pebble.ProcessPool(
         n_workers, initializer=_begin, initargs=(os.getpid(), started), context=context
     )
     try:
-        parts = _pickle_by_dataset(grid)
+        parts = {name: dumps(replace(grid, data={name: d})) for name, d in grid.data.items()}
         futures = {
             pool.schedule(_evaluate, (parts[task.dataset], task), timeout=time_limit): task
             for task in todo
@@ -291,36 +245,11 @@ def _run_in_processes(
         pool.join()
 
 
-def _run_on_backend(grid: Grid, todo: Sequence[Task], n_jobs: int) -> Iterator[Cell]:
-    """Evaluate tasks on the active backend of joblib.
-
-    Backends that return all results at once (multiprocessing, Ray) get the tasks in rounds.
-    """
-    backend = get_active_backend(prefer=None)[0]
-    parts: Mapping[str, Grid | bytes] = dict.fromkeys(grid.data, grid)
-    if not getattr(backend, "supports_sharedmem", False):
-        parts = _pickle_by_dataset(grid)
-    calls = [delayed(_evaluate)(parts[task.dataset], task) for task in todo]
-    if backend.supports_return_generator:
-        yield from Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(calls)
-        return
-    with Parallel(n_jobs, batch_size=1) as parallel:
-        step = 2 * max(n_jobs, n_threads())
-        for start in range(0, len(calls), step):
-            yield from parallel(calls[start : start + step])
-
-
-def _pickle_by_dataset(grid: Grid) -> Mapping[str, Grid | bytes]:
-    """Return the grid of each dataset alone, as bytes that Dask sends to each worker once."""
-    dumps = import_optional("cloudpickle", "A comparison", "bench").dumps
-    return {name: dumps(replace(grid, data={name: data})) for name, data in grid.data.items()}
-
-
-def _evaluate(part: Grid | bytes, task: Task) -> Cell:
-    """Evaluate a task where it was sent to; an estimator that cannot be unpickled is a failure."""
+def _evaluate(part: bytes, task: Task) -> Cell:
+    """Evaluate a task in another process; an estimator that cannot be unpickled is a failure."""
     cell = task.cell()
     with RecordFailure(cell), parallel_config("sequential", n_jobs=1):
-        grid: Grid = _unpickle(part) if isinstance(part, bytes) else part
+        grid: Grid = _unpickle(part)
         return grid.evaluate(task)
     return cell
 

@@ -151,7 +151,8 @@ def _rule_marks(rule: Rule, deciles: Deciles) -> frozenset[Mark]:
     for one in rule.conditions:
         name = one.attribute
         if not isinstance(one, NumericCondition):
-            marks.add((name, "in", tuple(sorted(one.values, key=str))))
+            side = "not in" if one.excludes else "in"
+            marks.add((name, side, tuple(sorted(one.values, key=str))))
             continue
         sides = ((">=", one.support_low, one.core_low), ("<=", one.support_high, one.core_high))
         for side, bound, core in sides:
@@ -167,8 +168,9 @@ def _is_similar(one: tuple[Any, frozenset[Mark]], other: tuple[Any, frozenset[Ma
     if one[0] != other[0] or len(one[1]) != len(other[1]):
         return False
     places = {(name, side): place for name, side, place in other[1]}
-    for name, side, place in one[1]:
-        found = places.get((name, side))
-        if found is None or (place != found if side == "in" else abs(place - found) > 1):
-            return False
-    return True
+    pairs = [(side, place, places.get((name, side))) for name, side, place in one[1]]
+    return all(
+        found is not None
+        and (place == found if isinstance(place, tuple) else abs(place - found) <= 1)
+        for side, place, found in pairs
+    )
