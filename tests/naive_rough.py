@@ -235,6 +235,8 @@ T_NORMS = {
     "hamacher": lambda a, b: (
         min(a, b) * (max(a, b) / (max(a, b) + min(a, b) * (1 - max(a, b)))) if a or b else 0.0
     ),
+    "drastic": lambda a, b: min(a, b) if max(a, b) == 1 else 0.0,
+    "nilpotent_minimum": lambda a, b: min(a, b) if min(a, b) > 1 - max(a, b) else 0.0,
 }
 
 # As the originals of QuickRules round it; the difference is in the last bit.

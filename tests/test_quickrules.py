@@ -19,13 +19,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
 from frri import RuleSet, fuzzy
-from frri._compile import compiled, numba_installed
 from frri.compare.datasets import load
 from frri.export import evaluator
-from frri.learners import _similarity_kernels as rough
 from frri.learners import quickrules
-from frri.learners.quickrules import QuickRulesClassifier
+from frri.learners.quickrules import PositiveRegion, QuickRulesClassifier
 from frri.rules import NominalCondition
+from frri.table import Attribute
 from thorough import often, some
 
 REFERENCE = Path(__file__).parent / "reference" / "rough.csv"
@@ -103,25 +102,21 @@ def test_degrees_of_rules_are_relations(table, t_norm):
             assert degrees[k, r] == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("t_norm", rough.T_NORMS)
-def test_loops_and_blocks_agree(t_norm):
+@pytest.mark.parametrize("t_norm", fuzzy.T_NORMS)
+def test_positive_regions_of_many_candidates_are_those_of_the_definition(t_norm):
     random = np.random.default_rng(7)
     values = random.normal(size=(60, 5)).round(1)
     values[:, 4] = random.integers(0, 3, 60)
-    arguments = (
-        values,
-        random.integers(0, 3, 60),
-        np.ptp(values, axis=0),
-        np.array([False] * 4 + [True]),
-    )
-    number = rough.T_NORMS.index(t_norm)
+    classes, nominal = random.integers(0, 3, 60), [False] * 4 + [True]
+    attributes = [Attribute(str(j), *(values[:, j].min(), values[:, j].max())) for j in range(4)]
+    attributes.append(Attribute("4", categories=("a", "b", "c")))
+    region = PositiveRegion(values, classes, attributes, t_norm, "kleene_dienes")
+    rows = values.tolist()
     for chosen, candidates in (([], [0, 1, 4]), ([2, 0], [1, 3, 4]), ([4], [0])):
-        sets = np.array(chosen, dtype=np.int64), np.array(candidates)
-        expected = rough.nearest_enemies(*arguments, *sets, number)
-        assert (rough._nearest_loops(*arguments, *sets, number) == expected).all()
-        if numba_installed():
-            found = compiled(rough).nearest_enemies(*arguments, *sets, number)
-            assert (found == expected).all()
+        found = region.extended(chosen, candidates)
+        for k, a in enumerate(candidates):
+            expected = naive.positive_region(rows, classes, [*chosen, a], t_norm, nominal)
+            np.testing.assert_allclose(found[k], expected, atol=1e-12)
 
 
 def test_nothing_depends_on_how_much_is_kept(monkeypatch):
@@ -129,17 +124,8 @@ def test_nothing_depends_on_how_much_is_kept(monkeypatch):
     expected = QuickRulesClassifier(**REPORTED).fit(X, y).ruleset_
     monkeypatch.setattr(quickrules, "_KEPT_DEGREES", 1000)
     monkeypatch.setattr(quickrules, "_BLOCK", 1000)
-    monkeypatch.setattr(rough, "_BLOCK", 100)
+    monkeypatch.setattr(quickrules, "_SMALL_BLOCK", 100)
     assert QuickRulesClassifier(**REPORTED).fit(X, y).ruleset_ == expected
-
-
-@pytest.mark.skipif(not numba_installed(), reason="needs the compiler")
-def test_compiled_rules_are_the_same(monkeypatch):
-    X, y = load_iris(return_X_y=True)
-    monkeypatch.setattr(quickrules, "pays", lambda *_, **__: False)
-    expected = QuickRulesClassifier().fit(X, y).ruleset_
-    monkeypatch.setattr(quickrules, "pays", lambda *_, **__: True)
-    assert QuickRulesClassifier().fit(X, y).ruleset_ == expected
 
 
 # --- against the reference
@@ -162,7 +148,7 @@ def test_compiled_rules_are_the_same(monkeypatch):
 def test_reference_figures(dataset, algorithm, monkeypatch):
     """The same rules in the originals' rounding, which decides about rules that cover the same."""
     # How far probabilities can be trusted is no part of the rules, and takes as long as they do.
-    monkeypatch.setattr(QuickRulesClassifier, "_calibrate", lambda self, _: self)
+    monkeypatch.setattr(QuickRulesClassifier, "_calibrate", lambda self, *_: self)
     data = load(dataset)
     X, y = data.X.to_numpy(), data.y.astype(int)
     with REFERENCE.open(encoding="utf-8") as file:
@@ -173,15 +159,15 @@ def test_reference_figures(dataset, algorithm, monkeypatch):
         ]
     folds = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, data.y))
     assert len(expected) == len(folds)
-    own_join = rough._uncut_join
+    own_join = quickrules._uncut_join
     for row, (train, test) in zip(expected, folds, strict=True):
         model = QuickRulesClassifier(**(REPORTED if algorithm.endswith("close") else {}))
-        monkeypatch.setattr(rough, "_uncut_join", own_join)
+        monkeypatch.setattr(quickrules, "_uncut_join", own_join)
         own = len(model.fit(X[train], y[train]).ruleset_)
         # Whole numbers from 0 to 3 make many ties.
         apart = 1 if dataset == "dermatology" and not algorithm.endswith("close") else 0
         assert abs(own - int(row["n_rules"])) <= apart
-        monkeypatch.setattr(rough, "_uncut_join", join_as_the_originals_do)
+        monkeypatch.setattr(quickrules, "_uncut_join", join_as_the_originals_do)
         model.fit(X[train], y[train])
         lengths = [len(rule.conditions) for rule in model.ruleset_]
         assert len(lengths) == int(row["n_rules"])
@@ -206,9 +192,7 @@ def test_reference_figures(dataset, algorithm, monkeypatch):
 
 
 def join_as_the_originals_do(a, b, t_norm):
-    if rough.T_NORMS[t_norm] == "lukasiewicz":
-        return np.maximum(a + b - 1.0, 0.0)
-    return fuzzy.T_NORMS[rough.T_NORMS[t_norm]](a, b)
+    return np.maximum(a + b - 1.0, 0.0) if t_norm is fuzzy.lukasiewicz else t_norm(a, b)
 
 
 # --- one arithmetic in learning and in prediction
@@ -218,16 +202,15 @@ degree = st.floats(0, 1) | st.integers(0, 12).map(lambda k: k / 12)
 
 
 @settings(deadline=None, max_examples=often(300))
-@given(st.lists(st.tuples(degree, degree), min_size=1, max_size=8), st.sampled_from(rough.T_NORMS))
+@given(
+    st.lists(st.tuples(degree, degree), min_size=1, max_size=8),
+    st.sampled_from(list(fuzzy.T_NORMS)),
+)
 def test_t_norms_agree_to_the_last_bit(pairs, t_norm):
     a, b = np.array(pairs).T
     expected = fuzzy.T_NORMS[t_norm](a, b)
-    number = rough.T_NORMS.index(t_norm)
-    np.testing.assert_array_equal(np.maximum(rough._uncut_join(a, b, number), 0.0), expected)
-    joins = [rough._join, compiled(rough)._join] if numba_installed() else [rough._join]
-    for join in joins:
-        found = [join(x, y, number) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
-        np.testing.assert_array_equal(found, expected)
+    joined = quickrules._uncut_join(a, b, fuzzy.T_NORMS[t_norm])
+    np.testing.assert_array_equal(np.maximum(joined, 0.0), expected)
     matched = [evaluator._T_NORMS[t_norm](x, y) for x, y in pairs]
     np.testing.assert_array_equal(matched, expected)
 

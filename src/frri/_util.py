@@ -205,11 +205,6 @@ class Progress:
         Seconds before the first line.
     closing : bool, default=False
         If True, the last line is the time that was taken.
-
-    Attributes
-    ----------
-    fraction : float
-        Fraction of the work that is done, if the caller sets it: then the time left is shown.
     """
 
     # Everything in progress, the innermost last.
@@ -220,11 +215,10 @@ class Progress:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._shown = False
-        self.fraction = 0.0
-        self._step, self._since = 1.0, 0.0
+        self._step = 0.0
 
     def __enter__(self) -> Self:
-        self._start = time.perf_counter()
+        self._start = self._since = time.perf_counter()
         Progress.active.append(self)
         self._thread.start()
         return self
@@ -244,18 +238,14 @@ class Progress:
         while not self._over.wait(wait):
             seconds = time.perf_counter() - self._start
             self._shown = True
-            status = f"{seconds:.0f} s{self.outlook()}"
-            if self.fraction:
-                left = seconds * (1.0 - self.fraction) / self.fraction
-                status = f"{self.fraction:.0%} in {seconds:.0f} s, {left:.0f} s left"
             terminal = sys.stderr.isatty()
             wait = 1.0 if terminal else max(10.0, seconds)
-            line = f"{self.what} ... {status}"
+            line = f"{self.what} ... {seconds:.0f} s{self.outlook()}"
             _write(f"\r{line}\x1b[K" if terminal else f"{line}\n")
 
     def set_step(self, fraction: float) -> None:
-        """Store the fraction of a step that is done; less than before starts the next step."""
-        if fraction < self._step:
+        """Store the fraction of a step that is done; no more than before starts the next step."""
+        if fraction <= self._step:
             self._since = time.perf_counter()
         self._step = fraction
 

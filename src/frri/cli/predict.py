@@ -110,7 +110,7 @@ def _predict(
                 )
             unseen.count(frame)
             yield {name: _cells(frame[name]) for name in shown} | columns
-        progress.fraction = batch.done
+        progress.set_step(batch.done)
 
 
 def _columns(ruleset: RuleSet, decision: Decision, arguments: Arguments) -> Columns:

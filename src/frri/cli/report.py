@@ -39,16 +39,15 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Write the page to a file or to standard output, or open it in the browser."""
-    if "output" in arguments:
-        write_output(arguments.output, _page(arguments))
-        if arguments.output != "-":
-            say(f"Wrote {arguments.output}.")
-        return
     page = _page(arguments)
-    file = Path(tempfile.mkdtemp(prefix="frri-")) / "report.html"
-    write_output(str(file), page)
-    say(f"Wrote {file}.")
-    if not webbrowser.open(file.as_uri()):
+    if "output" in arguments:
+        output = arguments.output
+    else:
+        output = str(Path(tempfile.mkdtemp(prefix="frri-")) / "report.html")
+    write_output(output, page)
+    if output != "-":
+        say(f"Wrote {output}.")
+    if "output" not in arguments and not webbrowser.open(Path(output).as_uri()):
         say("No browser was found: open this file in one.")
 
 

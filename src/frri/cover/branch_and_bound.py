@@ -223,7 +223,9 @@ class BranchAndBound:
             if parent.bound > self.upper - 1:
                 self.open.pop()
                 continue
-            node = self._child(parent, j, value)
+            lp = parent.lp._replace(flipped=parent.lp.flipped.copy())
+            node = Node(parent.domains.copy(), lp, parent.bound, fresh=False)
+            self._fix(node, j, chosen=bool(value))
             self.current = node  # before it leaves the list: its bound must count at any moment
             self.open.pop()
             self._solve(node)
@@ -233,12 +235,6 @@ class BranchAndBound:
                 break
             self._branch(node)
         self.finished = True
-
-    def _child(self, parent: Node, j: int, value: int) -> Node:
-        lp = parent.lp._replace(flipped=parent.lp.flipped.copy())
-        node = Node(parent.domains.copy(), lp, parent.bound, fresh=False)
-        self._fix(node, j, chosen=bool(value))
-        return node
 
     def _fix(self, node: Node, j: int, *, chosen: bool) -> None:
         """Fix a candidate and all that follows; the node is closed if that is impossible."""

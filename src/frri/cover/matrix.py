@@ -3,7 +3,6 @@
 A set of objects is a row of words, object `i` being bit `i % 64` of word `i // 64`.
 """
 
-import heapq
 import sys
 from dataclasses import dataclass
 from itertools import pairwise
@@ -313,6 +312,8 @@ POSITIONS[[int(SEQUENCE) * 2**bit % 2**64 >> 58 for bit in range(64)]] = np.aran
 # Bits of a key of the greedy cover that rank candidates of equal gains.
 RANKS = 32
 LAST = (1 << RANKS) - 1
+# Number of candidates whose gains the interpreted greedy cover counts together.
+FRONT = 128
 
 
 @inner_kernel
@@ -377,18 +378,24 @@ def _greedy_arrays(
     indptr: Ints, words: Indices, bits: Words, preferred: Ints, heap: Ints, missing: Words
 ) -> Ints:
     left = int(np.bitwise_count(missing).sum())
-    keys = (-heap).tolist()
-    chosen = []
+    chosen, n_front = [], FRONT
     while left:
-        last = -keys[0] & LAST
-        j = int(preferred[len(preferred) - 1 - last])
-        own, mine = words[indptr[j] : indptr[j + 1]], bits[indptr[j] : indptr[j + 1]]
-        gain = int(np.bitwise_count(mine & missing[own]).sum())
-        heapq.heapreplace(keys, -(gain << RANKS | last))
-        if -keys[0] == gain << RANKS | last:
+        front = heap[:n_front]
+        rows = preferred[len(heap) - 1 - (front & LAST)]
+        lengths = indptr[rows + 1] - indptr[rows]
+        places = np.repeat(indptr[rows] - np.cumsum(lengths) + lengths, lengths)
+        places += np.arange(len(places))
+        counts = np.bitwise_count(bits[places] & missing[words[places]])
+        gains = np.bincount(np.repeat(np.arange(len(rows)), lengths), counts, len(rows))
+        front[:] = (gains.astype(np.int64) << RANKS) | (front & LAST)
+        best = int(front.argmax())
+        n_front *= 2
+        if front[best] >= heap[len(front) :].max(initial=0):
+            j, n_front = int(rows[best]), FRONT
             chosen.append(j)
-            missing[own] &= ~mine
-            left -= gain
+            missing[words[indptr[j] : indptr[j + 1]]] &= ~bits[indptr[j] : indptr[j + 1]]
+            left -= int(gains[best])
+        heap[:] = np.sort(heap)[::-1]
     return np.array(chosen, dtype=np.int64)
 
 

@@ -197,8 +197,8 @@ def _prepare_rows(
     Elements are numbered anew, rare ones first, so that the first word refutes most supersets.
     """
     degree = np.bincount(matrix.indices, minlength=matrix.shape[1])
-    matrix = matrix[:, np.argsort(degree, kind="stable")]
-    matrix.sort_indices()
+    turned = sparse.csr_array(matrix.T)[np.argsort(degree, kind="stable")]
+    matrix = sparse.csr_array(turned.T)  # indices ascend, as sorting them takes longer
     filled = np.flatnonzero(np.diff(matrix.indptr))
     rarest = np.zeros(matrix.shape[0], dtype=np.int64)
     rarest[filled] = matrix.indices[matrix.indptr[filled]]

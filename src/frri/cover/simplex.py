@@ -204,28 +204,18 @@ def child(lp: Relaxation, action: Bytes, fixed: Bytes, droppable: Ints) -> Relax
     )
 
 
-def _penalties_arrays(table: Floats, rows: Ints) -> tuple[Floats, Floats]:
-    costs, entries = np.maximum(table[-1, :-1], 0.0), table[rows, :-1]
-    down, up = np.full_like(entries, np.inf), np.full_like(entries, np.inf)
-    np.divide(costs, entries, out=down, where=entries > SMALLEST_PIVOT)
-    np.divide(costs, -entries, out=up, where=entries < -SMALLEST_PIVOT)
-    return down.min(axis=1, initial=np.inf), up.min(axis=1, initial=np.inf)
-
-
-def _penalties_loops(table: Floats, rows: Ints) -> tuple[Floats, Floats]:
+@inner_kernel
+def penalties(table: Floats, rows: Ints) -> tuple[Floats, Floats]:
+    """Return the least gain of the objective, per unit, from pushing basic variables down or up."""
     down, up = np.full(len(rows), np.inf), np.full(len(rows), np.inf)
+    costs = np.maximum(table[-1], 0.0)
     for r in range(len(rows)):
-        for k in range(table.shape[1] - 1):
-            entry = table[rows[r], k]
-            if entry > SMALLEST_PIVOT:
-                down[r] = min(down[r], max(table[-1, k], 0.0) / entry)
-            elif entry < -SMALLEST_PIVOT:
-                up[r] = min(up[r], max(table[-1, k], 0.0) / -entry)
+        entries = table[rows[r], :-1]
+        for gains, signed in ((down, entries), (up, -entries)):
+            able = np.flatnonzero(signed > SMALLEST_PIVOT)
+            if len(able) > 0:
+                gains[r] = (costs[able] / signed[able]).min()
     return down, up
-
-
-# Return the least gain of the objective, per unit, from pushing basic variables down or up.
-penalties = either(interpreted=_penalties_arrays, loops=_penalties_loops, inner=True)
 
 
 @inner_kernel

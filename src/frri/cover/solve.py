@@ -11,8 +11,9 @@ and not of the way it was found.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -24,9 +25,6 @@ from frri.cover.budget import CELLS, Work
 from frri.cover.local_search import LocalSearch
 from frri.cover.matrix import CoverLists, CoverMatrix, greedy_cover
 from frri.cover.reduce import components, find_forced, label_components, reduce, undominated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Status = Literal["optimal", "feasible"]
 
@@ -223,7 +221,7 @@ class Problem:
         return np.flatnonzero(left)
 
     def _solve_parts(
-        self, solve: "Callable[[Component, Work], None]", fraction: float, work: Work
+        self, solve: Callable[["Component", Work], None], fraction: float, work: Work
     ) -> bool:
         """Solve all components for one objective, each with a fraction of the remaining work.
 

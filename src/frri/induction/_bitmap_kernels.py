@@ -163,7 +163,7 @@ def place(table, u, limit, closed, features, box):
 NO, ZERO = np.bool_(False), np.int64(0)
 POSSIBLY, CERTAINLY = np.int64(0), np.int64(1)
 # Samples that were nearest to the rows before.
-RECENT = 8
+RECENT = 16
 
 
 class CoverWords(NamedTuple):

@@ -25,8 +25,6 @@ PRIOR_SAMPLES = 3.0
 # Entropies (times the number of samples) that differ by fewer bits are equal: the rest is rounding.
 # With weights other than moderate integers, bits of a mean sample.
 GRAIN = 2.0**-20
-# Number of samples up to which their logarithms are looked up in a table.
-LARGEST_TABLE = 1 << 24
 # Below this fraction of the bins, the bins of some values are found by sorting instead of counting.
 SPARSE = 1 / 8
 
@@ -65,6 +63,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
     {min_support}
     {missing}
     {calibrate}
+    {decision}
     {n_jobs}
     {verbose}
 
@@ -382,13 +381,8 @@ class SplitSearch:
         # above it.
         self.no_test = np.zeros(n_bins, dtype=np.bool_)
         self.no_test[table.end] = self.no_test[table.end[~table.nominal] - 1] = True
-        total, grain = int(weights.units.sum()), GRAIN
-        tabled = weights.unit == 1.0 and total <= LARGEST_TABLE
-        if not tabled:
-            grain *= total * weights.unit / len(weights.units)
-        self.grains_per_bit = 1.0 / grain
-        numbers = np.arange(total + 1 if entropy and tabled else 0, dtype=np.float64)
-        self.logarithms = numbers * np.log2(np.maximum(numbers, 1.0))
+        mean = weights.units.sum() * weights.unit / len(weights.units)
+        self.grains_per_bit = 1.0 / (GRAIN if weights.unit == 1.0 else GRAIN * mean)
 
     def count_all(self, positive: Flags) -> Ints:
         """Sum the weights of all negative and positive samples in every bin: 2 x n_bins."""
@@ -476,8 +470,6 @@ class SplitSearch:
 
     def _information(self, amount: Any) -> Floats:
         """Return weights times their binary logarithms."""
-        if len(self.logarithms):
-            return np.asarray(self.logarithms[amount])
         weight = amount * self.unit
         return np.asarray(weight * np.log2(np.where(amount > 0, weight, 1.0)))
 

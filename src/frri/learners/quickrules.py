@@ -1,4 +1,9 @@
-"""QuickRules: fuzzy-rough rules taken on the way to a reduct (Jensen and Cornelis 2009)."""
+"""QuickRules: fuzzy-rough rules taken on the way to a reduct (Jensen and Cornelis 2009).
+
+Two values of a numeric feature are similar to the degree `1 - |x - y| / width`, those of a nominal
+one if they are equal; a t-norm of `frri.fuzzy` joins the degrees in several features, in the order
+given, in the arithmetic in which rules are matched.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from frri import fuzzy
 from frri import table as data
-from frri._compile import compiled, pays
 from frri._util import Flags, Floats, Positions
-from frri.learners import _similarity_kernels as rough
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.training_table import TrainingTable, plain_labels
 from frri.learners.validation import check_choice
@@ -26,10 +29,6 @@ from frri.rules.rule import as_labels
 from frri.table import Attribute
 from frri.table.checks import check_complete
 
-# Number of samples from which it pays to compile the kernels and, where an earlier process has left
-# them compiled, to load them.
-COMPILED_FROM = 5_000
-LOADED_FROM = 1_500
 # Degrees and sums that differ by a smaller fraction are the same.
 TOLERANCE = 1e-9
 TIES = ("first", "last")
@@ -37,8 +36,9 @@ TIES = ("first", "last")
 _ALMOST = 1e-12
 # Degrees of coverage that are kept; those of further rules are computed again when they are needed.
 _KEPT_DEGREES = 1 << 25
-# Degrees of the relation that are computed at a time.
-_BLOCK = 1 << 18
+# Degrees of the relation that are computed at a time, for rules and for positive regions; the
+# latter are about what the second-level cache holds.
+_BLOCK, _SMALL_BLOCK = 1 << 18, 1 << 15
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -84,6 +84,7 @@ class QuickRulesClassifier(LimitedRuleClassifier):
         Treatment of missing values in training and prediction: imputed (median, or most frequent
         category), or refused.
     {calibrate}
+    {decision}
     {n_jobs}
     {verbose}
 
@@ -381,26 +382,31 @@ class PositiveRegion:
     ) -> None:
         self.weights = weights
         self.values = np.ascontiguousarray(values)
-        self.classes = classes.astype(np.int64)
-        self._features = (
-            np.array([attribute.width for attribute in attributes]),
-            np.array([attribute.kind == "nominal" for attribute in attributes]),
-        )
-        self.t_norm = rough.T_NORMS.index(t_norm)
+        self.classes, self.attributes = classes, attributes
+        self.t_norm = fuzzy.T_NORMS[t_norm]
         self.implicator = fuzzy.IMPLICATORS[implicator]
         self.informative = np.flatnonzero((values != values[:1]).any(axis=0)).tolist()
+        # Without any feature, all samples are completely similar.
+        self.full = self.implicator(np.full(len(values), float(len(set(classes)) > 1)), 0.0)
         if self.informative:
             (self.full,) = self.extended(self.informative[:-1], self.informative[-1:])
-        else:
-            self.full = self._degrees(np.full(len(values), float(len(set(self.classes)) > 1)))
 
     def extended(self, chosen: Sequence[int], candidates: Sequence[int]) -> Floats:
         """Return the positive regions over the chosen features and each candidate."""
-        limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
-        kernels = compiled(rough) if pays(rough, len(self.values), **limits) else rough
-        sets = np.array(chosen, dtype=np.int64), np.array(candidates, dtype=np.int64)
-        known = self.values, self.classes, *self._features
-        return self._degrees(kernels.nearest_enemies(*known, *sets, self.t_norm))
+        nearest = np.zeros((len(candidates), len(self.values)))
+        for c in np.unique(self.classes):
+            own, others = np.flatnonzero(self.classes == c), self.values[self.classes != c]
+            height = max(1, _SMALL_BLOCK // max(1, len(others)))
+            for start in range(0, len(own) if len(others) else 0, height):
+                block = own[start : start + height]
+                rows = self.values[block]
+                base = self._relation(rows, others, chosen)
+                for k, a in enumerate(candidates):
+                    degrees = self._similarity(rows, others, a)
+                    joined = _uncut_join(base, degrees, self.t_norm) if chosen else degrees
+                    nearest[k, block] = joined.max(axis=1)
+        # The classes are crisp: only the most similar sample of another class counts.
+        return self.implicator(np.maximum(nearest, 0.0) if chosen else nearest, 0.0)
 
     def size(self, degrees: Floats) -> float:
         """Return the sum of degrees of all samples, times their weights."""
@@ -408,13 +414,34 @@ class PositiveRegion:
 
     def relation(self, rows: Any, attributes: Sequence[int]) -> Floats:
         """Return how similar some samples are to all samples, over a set of features."""
-        features = np.array(attributes, dtype=np.int64)
-        known = self.values[rows], self.values, *self._features
-        return rough.relation_rows(*known, features, self.t_norm)
+        return self._relation(self.values[rows], self.values, attributes)
 
-    def _degrees(self, nearest: Floats) -> Floats:
-        # The classes are crisp: only the most similar sample of another class counts.
-        return self.implicator(nearest, 0.0)
+    def _relation(self, rows: Floats, others: Floats, attributes: Sequence[int]) -> Floats:
+        """Return the relation between the rows of two tables over a set of features."""
+        result = np.ones((len(rows), len(others)))
+        for k, a in enumerate(attributes):
+            degrees = self._similarity(rows, others, a)
+            result = _uncut_join(result, degrees, self.t_norm) if k else degrees
+        return np.maximum(result, 0.0, out=result) if len(attributes) > 1 else result
+
+    def _similarity(self, rows: Floats, others: Floats, a: int) -> Floats:
+        if self.attributes[a].kind == "nominal":
+            return np.equal(rows[:, a, None], others[None, :, a]).astype(np.float64)
+        difference = np.subtract(rows[:, a, None], others[None, :, a])
+        np.abs(difference, out=difference)
+        difference /= self.attributes[a].width
+        return np.subtract(1.0, difference, out=difference)
+
+
+def _uncut_join(a: Floats, b: Floats, t_norm: fuzzy.TNorm) -> Floats:
+    """Join degrees by a t-norm; that of Łukasiewicz is not cut at 0, which is done once later."""
+    if t_norm is not fuzzy.lukasiewicz:
+        return t_norm(a, b)
+    complement = np.maximum(a, b)  # as in `frri.fuzzy`, in two arrays
+    np.subtract(1.0, complement, out=complement)
+    joined = np.minimum(a, b)
+    joined -= complement
+    return joined
 
 
 def total(degrees: Floats) -> float:

@@ -66,7 +66,8 @@ def find_columns(table: Any, wanted: Sequence[str]) -> dict[str, Any]:
         twice = next((name for name in wanted if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(f"The table has more than one column {twice!r}; rename one of them.")
-    return {name: table[table.columns[places[name]]] for name in wanted}
+    columns = list(table.columns)
+    return {name: table[columns[places[name]]] for name in wanted}
 
 
 class Records:

@@ -264,7 +264,9 @@ def _encode(column: Any, attribute: Attribute) -> Floats:
             raise ValueError(f"{label} does not hold dates.") from None
     if attribute.categories is not None:
         return _encode_categories(plain_column(column, label), attribute)
-    values = np.asarray(plain_table(column) if isinstance(column, np.ma.MaskedArray) else column)
+    given = plain_table(column) if isinstance(column, np.ma.MaskedArray) else column
+    # numpy looks for other interfaces of a pandas column first, which takes longer than the rest.
+    values = given.__array__() if hasattr(given, "__array__") else np.asarray(given)
     try:
         values = to_numbers(flags_as_numbers(values) if attribute.is_flag else values, label)
     except TypeError:

@@ -163,7 +163,7 @@ def grow(coded, kept, columns, min_units):
 
 def _restrict_interpreted(coded, kept):
     """Keep the samples whose flag is set, in the order of every feature."""
-    positions = np.flatnonzero(kept.take(coded >> ONE))
+    positions = kept.take(coded >> ONE).ravel().nonzero()[0]
     return coded.ravel().take(positions).reshape(len(coded), len(positions) // len(coded))
 
 
@@ -242,7 +242,7 @@ def _best_test_interpreted(coded, columns, positives, total):
     ascending = values.ravel().take(rows + np.arange(0, values.size, values.shape[1])[:, None])
     last = ascending == ascending  # noqa: PLR0124 - not missing
     last[:, :-1] &= ascending[:, 1:] != ascending[:, :-1]
-    ends = np.flatnonzero(last)
+    ends = last.ravel().nonzero()[0]
     if not len(ends):
         return 0, NOTHING, 0.0, 0, 0, 0, 0
     # One entry for every feature and distinct value: what is at most this value, and what is below.
@@ -259,14 +259,16 @@ def _best_test_interpreted(coded, columns, positives, total):
     p_below, t_below, start = np.zeros((3, len(ends)), dtype=np.int64)
     for before, until in ((p_below, p), (t_below, t), (start, stop)):
         np.multiply(until[:-1], same, out=before[1:])
-    final = np.append(np.flatnonzero(~same), len(column) - 1)[np.append(0, (~same).cumsum())]
-    if nominal.any():
+    final = (np.bincount(column, minlength=len(coded)).cumsum() - 1).take(column)
+    some_nominal = nominal.any()
+    if some_nominal:
         final = np.where(nominal[column], np.arange(len(column)), final)
-    p_up, t_up = p[final] - p_below, t[final] - t_below
+    p_up, t_up = p.take(final) - p_below, t.take(final) - t_below
     base = _log_ratio(positives, total, columns)
     gains_up = p_up * (_log_ratio(p_up, t_up, columns) - base)
     gains_down = p * (_log_ratio(p, t, columns) - base)
-    gains_down[nominal[column]] = -np.inf
+    if some_nominal:
+        gains_down[nominal[column]] = -np.inf
     k = int(np.maximum(gains_up, gains_down).argmax())
     j, v = int(column[k]), float(ascending.ravel()[ends[k]])
     if gains_down[k] > gains_up[k]:

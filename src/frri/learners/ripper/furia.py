@@ -60,6 +60,7 @@ class FURIAClassifier(GrownRuleClassifier):
     random_state : int, RandomState or None, default=None
         Random seed of the division of samples.
     {calibrate}
+    {decision}
     {n_jobs}
     {verbose}
     uncovered : {"stretch", "priors"}

@@ -108,6 +108,7 @@ class RIPPERClassifier(GrownRuleClassifier):
     random_state : int, RandomState or None, default=None
         Random seed of the division of samples and of the order of equally frequent classes.
     {calibrate}
+    {decision}
     {n_jobs}
     {verbose}
 
@@ -295,7 +296,7 @@ class ClassProblem:
             else:
                 rules[position] = self._improve(rules, position, later[position], left)
             rule = rules[position]
-            t, p = self._weights(np.flatnonzero(rule.covers & left.rows))
+            t, p = self._weights((rule.covers & left.rows).nonzero()[0])
             if added:
                 after = length_of_errors(self.length, covered + t, positives + p)
                 running += after + rule.bits - length_of_errors(self.length, covered, positives)
@@ -358,7 +359,7 @@ class ClassProblem:
         leave over, and `counted` what the later rules cover of that: see `_counted`.
         """
         rules = counted.copy()
-        rules[:, :2] -= self._tally(later, np.flatnonzero(rule.covers & left), len(rules) - 1)
+        rules[:, :2] -= self._tally(later, (rule.covers & left).nonzero()[0], len(rules) - 1)
         total, positives = self.length.total - rules[-1, 0], self.length.positives - rules[-1, 1]
         known = self.length, total, positives, rules[position + 1 : -1]
         return float(self._kernels.delete_needless(*known)[1]) + rule.bits
@@ -447,8 +448,8 @@ class ClassProblem:
 
     def _counted(self, rules: list[CrispRule], first: NDArray[np.integer], rows: Flags) -> Floats:
         """Return, for each rule and for none, the sums of `_tally` and the bits of the rule."""
-        counts = self._tally(first, np.flatnonzero(rows), len(rules))
-        return np.column_stack([counts, [*(rule.bits for rule in rules), 0.0]])
+        counts = self._tally(first, rows.nonzero()[0], len(rules))
+        return np.concatenate((counts, [*([rule.bits] for rule in rules), [0.0]]), axis=1)
 
 
 class CrispTest(NamedTuple):
@@ -506,7 +507,7 @@ def split(
     The samples of each class are dealt onto `folds` piles in turn; the last part of all piles in a
     row is for pruning.
     """
-    shuffled = random.permutation(np.flatnonzero(rows))
+    shuffled = random.permutation(rows.nonzero()[0])
     by_class = shuffled[classes[shuffled].argsort(kind="stable")]
     dealt = np.concatenate([by_class[pile::folds] for pile in range(folds)])
     n_grow = len(dealt) * (folds - 1) // folds
