@@ -83,7 +83,7 @@ class Visit:
         """No errors on the console, and nothing asked for but the files themselves."""
         for context in self.contexts:
             context.close()
-        assert self.complaints == []
+        assert self.complaints == [], self.complaints
         asked = [url[:60] for url in self.requests if not url.startswith(("file://", "blob:"))]
         assert asked == []
 

@@ -8,7 +8,7 @@ Values are sums of few powers of two: then no rounding hides or makes a tie.
 
 import json
 from itertools import product
-from math import inf, nextafter
+from math import inf, log, nextafter
 from pathlib import Path
 
 from naive_semantics import decide
@@ -50,8 +50,8 @@ def numeric(name, *trapezoid):
     return {"attribute": name, "trapezoid": list(trapezoid)}
 
 
-def nominal(*values):
-    return {"attribute": "colour", "values": list(values)}
+def nominal(*values, **more):
+    return {"attribute": "colour", "values": list(values), **more}
 
 
 def rule(conditions, then, weight=1.0, **more):
@@ -67,6 +67,8 @@ CRISP = numeric("x", 2.0, 2.0, 5.0, 5.0)
 STRICT = numeric("x", 1.0, nextafter(1.0, inf), nextafter(3.0, -inf), 3.0)
 LARGE = numeric("size", 0.0, 2.0, None, None)
 LATE = numeric("day", 18266.0, 18274.0, None, None)
+NOT_BLUE = nominal("blue", excludes=True)
+NOT_BLUE_OR_RED = nominal("blue", "red", excludes=True)
 
 CLASS_RULES = [
     rule([LOW_X, nominal("red")], "a", 0.75, partial_weights=[0.5, 0.25, 0.125, 0.75]),
@@ -94,6 +96,12 @@ VOTE_RULES = [
     rule([MIDDLE_X, LARGE], "c", 0.5),
     rule([HIGH_Y], "c", 2.0, votes=[-0.25, -0.25, 0.5]),
 ]
+
+
+def excluding(rules):
+    """The same rules with an exclusion in the place of each one's last condition."""
+    exclusions = NOT_BLUE, NOT_BLUE_OR_RED
+    return [one | {"if": [*one["if"][:-1], exclusions[k % 2]]} for k, one in enumerate(rules)]
 
 
 def model(rules, name, *, classes=("a", "b", "c"), counts=(3.0, 5.0, 2.0), base=None, **settings):
@@ -223,6 +231,27 @@ def rulesets():
         more = {"base": [0.25, 0.25, 0.0], "fallback": "base"} if votes else {"fallback": "nearest"}
         rules = VOTE_RULES if votes else CLASS_RULES
         yield f"{name}, trusted by {trust}", model(rules, name, **more) | {"trust": trust}
+    costs = [0.5, 0.75, 4.0]
+    logs = [round(log(cost) * 2**40) / 2**40 for cost in costs]
+    for i, (name, fallback) in enumerate(product(names, fallbacks)):
+        more = {"costs": costs} | ({"trust": 0.5} if i % 2 else {})
+        settings = {"fallback": fallback, "t_norm": t_norms[i % 2 * i % 6], "clip": i % 3 == 0}
+        yield f"costs: {name}, {fallback}", model(CLASS_RULES, name, **settings) | more
+        ties_of_costs = {"costs": [2.0, 1.0, 1.25], "trust": 0.25}
+        few = [*weightless, *ties]
+        yield f"costs and ties: {name}, {fallback}", model(few, name, **settings) | ties_of_costs
+    for trust in (1.0, 0.25):
+        based = model(VOTE_RULES, "softmax-votes", base=logs, fallback="base")
+        yield f"costs: softmax-votes, trusted by {trust}", based | {"costs": costs, "trust": trust}
+    rules = excluding(CLASS_RULES)
+    for i, (name, fallback) in enumerate(product(names, fallbacks)):
+        settings = dict(zip(("clip", "missing"), clip_and_missing[i % 6], strict=True))
+        yield f"exclusions: {name}, {fallback}", model(rules, name, fallback=fallback, **settings)
+    for name, fallback, rules, base in (("best-rule", "nearest", CLASS_RULES, None), *others):
+        for missing in ("fails", "similar", "typical"):
+            settings = {"fallback": fallback, "base": base, "missing": missing}
+            title = f"exclusions: {name}, {fallback}, missing {missing}"
+            yield title, model(excluding(rules), name, **settings)
     none = [rule([LOW_X], 3.0, 0.0)]
     for name, fallback in (
         ("weighted-mean", "nearest"),

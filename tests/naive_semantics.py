@@ -46,7 +46,9 @@ def uncut(model, rule, condition, value):
     if value is None:
         return 1 if model["semantics"]["missing"] == "similar" else nowhere_near
     if "values" in condition:
-        return 1 if value in condition["values"] else nowhere_near
+        # An exclusion holds for all values but these, those never seen included.
+        holds = (value in condition["values"]) != condition.get("excludes", False)
+        return 1 if holds else nowhere_near
     support_low, core_low, core_high, support_high = condition["trapezoid"]
     if core_low is not None and value < core_low:
         return (value - support_low) / slope(model, condition, core_low, support_low)
@@ -155,6 +157,12 @@ def first_of_largest(values):
     return values.index(max(values))
 
 
+def times_costs(model, amounts):
+    """Amounts of classes times the costs of misclassifying them."""
+    costs = model.get("costs") or [1] * len(amounts)
+    return [amount * cost for amount, cost in zip(amounts, costs, strict=True)]
+
+
 def result(answer, scores, probabilities, deciding):
     return {
         "answer": answer,
@@ -166,19 +174,20 @@ def result(answer, scores, probabilities, deciding):
 
 def about_classes(model, values, scores, deciding_for):
     """Best rule, added votes, first match: scores as shares, or the fallback where all are 0."""
-    classes = model["classes"]
+    classes, scores = model["classes"], times_costs(model, scores)
     if max(scores) > 0:
         decided = first_of_largest(scores)
         return result(classes[decided], scores, shares(scores), deciding_for(classes[decided]))
     votes = fallback_votes(model, values)
     if votes is None:
-        sizes = model["class_counts"]
+        sizes = times_costs(model, model["class_counts"])
         return result(classes[first_of_largest(sizes)], scores, shares(sizes), None)
     nearest = model["semantics"]["fallback"] == "nearest"
     best = [
         max([votes[r] for r in of_class(model, label)], default=-math.inf if nearest else 0)
         for label in classes
     ]
+    best = best if nearest else times_costs(model, best)
     label = classes[first_of_largest(best)]
     probabilities = shares(exponentials(best) if nearest else best)
     return result(label, scores, probabilities, strongest(of_class(model, label), votes))
@@ -319,7 +328,7 @@ def decide(model, row):
 
 def trusted(model, said):
     """A part of each probability comes from the sizes of classes; who is ahead of the answer joins it."""
-    trust, sizes = model.get("trust", 1), shares(model["class_counts"])
+    trust, sizes = model.get("trust", 1), shares(times_costs(model, model["class_counts"]))
     mixed = [
         trust * by_rules + (1 - trust) * by_size
         for by_rules, by_size in zip(said["probabilities"], sizes, strict=True)

@@ -18,7 +18,8 @@ def random_condition(random):
     attribute = ATTRIBUTES[random.integers(len(ATTRIBUTES))]
     if attribute.kind == "nominal":
         values = random.choice(attribute.categories, random.integers(1, 3), replace=False)
-        return NominalCondition(attribute.name, frozenset(values.tolist()))
+        excludes = bool(random.integers(2))
+        return NominalCondition(attribute.name, frozenset(values.tolist()), excludes=excludes)
     bounds = np.sort(attribute.low + attribute.width * random.uniform(-0.1, 1.1, 4)).tolist()
     kind = random.integers(5)
     if kind == 0:

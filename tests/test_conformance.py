@@ -89,7 +89,7 @@ def test_numpy(ruleset, expected):
 def test_compiled_prediction(ruleset, expected, monkeypatch):
     matrix = to_matrix(FRAME, ruleset.attributes)
     monkeypatch.setattr(bulk, "WARM", 1)
-    monkeypatch.setattr(bulk, "COLD", 0)
+    monkeypatch.setattr(bulk, "COLD", 1)
     decision = Decision(ruleset, matrix)
     pays = decision._bulk is not None
     weighted = len(ruleset) and all(rule.weight > 0 for rule in ruleset)
@@ -99,6 +99,7 @@ def test_compiled_prediction(ruleset, expected, monkeypatch):
         return
     close(decision.scores, the(expected, "scores"))
     assert decision.answers.tolist() == the(expected, "answer")
+    assert decision.deciding.tolist() == [-1 if r is None else r for r in the(expected, "deciding")]
     close(decision.probabilities, the(expected, "probabilities"))
 
 

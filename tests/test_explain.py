@@ -59,6 +59,7 @@ conditions = st.one_of(
         NominalCondition,
         st.just("colour"),
         st.frozensets(st.sampled_from(COLOUR.categories), min_size=1, max_size=2),
+        st.booleans(),
     ),
 )
 
@@ -84,7 +85,7 @@ def rulesets(draw):
                 votes=draw(st.sampled_from(votes)),
             )
         )
-    return RuleSet(
+    found = RuleSet(
         tuple(rules),
         ATTRIBUTES,
         ("x", "y", "z"),
@@ -96,6 +97,8 @@ def rulesets(draw):
         missing=draw(st.sampled_from(["typical", "fails", "similar"])),
         class_counts=(3.0, 5.0, 2.0),
     )
+    decisions = ["accuracy", "balanced", {"x": 3}, {"y": 0.3, "z": 2}, {"z": 1e6}]
+    return found.with_decision(draw(st.sampled_from(decisions)))
 
 
 rows = st.fixed_dictionaries(
@@ -314,7 +317,7 @@ def test_the_rule_behind_the_find_counterfactual_is_named():
     ("fallback", "sentence"),
     [
         ("nearest", "; no rule fires then and the nearest rule decides, here rule 2."),
-        ("priors", "; no rule fires then and the most frequent class in training is predicted."),
+        ("priors", "; no rule fires then and the class with the highest prior is predicted."),
     ],
 )
 def test_a_change_after_which_no_rule_fires_says_so(fallback, sentence):
@@ -415,6 +418,16 @@ def test_dates_categories_and_missing_values_are_shown_as_such():
     assert explanation.change.cost == pytest.approx(151 / 1000 + 2)
     assert explanation.fallback == "priors"
     assert "colour = pink, needed red" in str(explanation)
+
+
+def test_explanations_of_exclusions():
+    exclusion = NominalCondition("colour", frozenset({"red", "blue"}), excludes=True)
+    settings = {"combination": "first", "fallback": "priors"}
+    rules = RuleSet((Rule((exclusion,), "y"),), (COLOUR,), ("x", "y"), **settings)
+    explanation = rules.explain({"colour": "red"})
+    assert [(c.before, c.after) for c in explanation.change.changes] == [("red", "green")]
+    assert "colour = red, needed other than blue or red" in str(explanation)
+    assert rules.explain({"colour": "pink"}).decision == "y"
 
 
 @pytest.mark.parametrize("effort", [1, 3, 30])

@@ -33,7 +33,12 @@ CONDITIONS = st.one_of(
         BOUNDS,
         st.sampled_from(["both", "low"]),
     ),
-    st.sampled_from(["blue", "red"]).map(lambda c: NominalCondition("colour", frozenset({c}))),
+    st.builds(
+        NominalCondition,
+        st.just("colour"),
+        st.frozensets(st.sampled_from(["blue", "red"]), min_size=1, max_size=1),
+        st.booleans(),
+    ),
 )  # fmt: skip
 ROWS = st.fixed_dictionaries(
     {

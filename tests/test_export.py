@@ -118,7 +118,7 @@ def attributes(draw):
 def conditions(draw, attribute):
     if attribute.kind == "nominal":
         values = st.frozensets(st.sampled_from(attribute.categories), min_size=1)
-        return NominalCondition(attribute.name, draw(values))
+        return NominalCondition(attribute.name, draw(values), excludes=draw(st.booleans()))
     shift = 19000.0 if attribute.kind == "date" else 0.0
     bounds = sorted(draw(grid) + shift for _ in range(4))
     shape = draw(st.sampled_from(["any", "crisp", "strict", "triangle"]))

@@ -1,6 +1,7 @@
 """Hierarchies of rules: against their definition, their cuts, their texts, bad input."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ ATTRIBUTES = (
 )
 
 INFINITE = float("inf")
+CODES = [-1.0, 0.0, 1.0, 2.0]
 
 
 @st.composite
@@ -42,7 +44,7 @@ def cases(draw):
         [
             draw(st.sampled_from([-5.0, 0.0, 1.0, 2.5, 9.0])),
             draw(st.sampled_from([0.0, 0.5, 1.0])),
-            draw(st.sampled_from([0.0, 1.0, 2.0])),
+            draw(st.sampled_from(CODES)),
         ]
         for _ in range(n)
     ]
@@ -63,8 +65,10 @@ def cases(draw):
                 conditions[a] = (bounds, NumericCondition(name, *bounds))
         codes = draw(st.sets(st.sampled_from([0.0, 1.0, 2.0]), max_size=2))
         if codes:
-            allowed = frozenset("xyz"[int(code)] for code in codes)
-            conditions[2] = (codes, NominalCondition("c", allowed))
+            condition = NominalCondition("c", {"xyz"[int(code)] for code in codes})
+            if draw(st.booleans()):
+                codes, condition = set(CODES) - codes, replace(condition, excludes=True)
+            conditions[2] = (codes, condition)
         weight, label = draw(st.sampled_from([0.0, 0.5, 1.0])), draw(st.integers(0, 1))
         rules.append((conditions, label, weight))
     return rows, labels, amounts, rules
@@ -101,7 +105,9 @@ def test_merging_by_definition(case):
         found = {
             "abc".index(c.attribute): c.trapezoid
             if isinstance(c, NumericCondition)
-            else {float("xyz".index(value)) for value in c.values}
+            else {
+                code for code, value in zip(CODES, (None, *"xyz"), strict=True) if c.allows(value)
+            }
             for c in node.rule.conditions
         }
         assert found == rule["if"]

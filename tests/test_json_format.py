@@ -44,6 +44,7 @@ def example():
             ),
             Rule((NumericCondition("size", core_high=1, support_high=2),), "yes", origin="written"),
             Rule((), "yes", 0.5, distribution=(0.25, 0.75)),
+            Rule((NominalCondition("colour", frozenset({"green"}), excludes=True),), "no"),
         ),
         attributes=(
             Attribute("age", 0, 99),

@@ -182,9 +182,9 @@ def test_words_are_those_of_python(visit):
         for _ in range(40):
             if attribute.kind == "nominal":
                 values = random.choice(attribute.categories, random.integers(1, 5), replace=False)
-                cases.append(
-                    (NominalCondition(attribute.name, frozenset(values.tolist())), attribute, clip)
-                )
+                excludes = bool(random.integers(2))
+                condition = NominalCondition(attribute.name, frozenset(values.tolist()), excludes)
+                cases.append((condition, attribute, clip))
                 continue
             low = attribute.low if np.isfinite(attribute.low) else -5
             bounds = np.sort(low + attribute.width * random.choice(41, 4) / 32).tolist()
@@ -209,7 +209,7 @@ def test_words_are_those_of_python(visit):
         json.dumps(sent),
     )
     for (condition, attribute, clip), text in zip(cases, found, strict=True):
-        phrase = text.replace("≤", "<=").replace("≥", ">=")
+        phrase = text.replace("≤", "<=").replace("≥", ">=").replace(" is not ", " != ")
         if attribute.kind != "ordinal":
             expected = condition_text(condition, attribute, clip).partition(" (fades")[0]
             assert phrase.partition(" (not at all")[0].partition(" (still")[0] == expected
@@ -661,6 +661,27 @@ def test_nominal_conditions_are_edited_by_ticking(visit, tmp_path):
     assert "One value at least" in page.locator(".error").inner_text()
 
 
+def test_exclusions_are_shown_edited_and_dropped(visit, tmp_path):
+    colour = Attribute("colour", categories=("blue", "green", "red"))
+    exclusion = NominalCondition("colour", frozenset({"red"}), excludes=True)
+    ruleset = RuleSet((Rule((exclusion,), "yes"), Rule((), "no", 0.5)), (colour,), ("no", "yes"))
+    page = visit.report(ruleset, [["red"], ["blue"], ["pink"]], ["no", "yes", "yes"])
+    row = page.locator("[data-rule='1']")
+    assert row.locator(".range rect:not(.rail)").count() == 2
+    assert "not red" in row.inner_text()
+    page.click("[data-rule='1'] .opener")
+    opened = page.locator("#rule-1-opened")
+    assert "colour is not red" in opened.inner_text()
+    assert "not at all for red, else fully" in opened.inner_text()
+    page.click("#tab-edit")
+    assert page.locator(".choices legend").inner_text() == "is none of"
+    page.get_by_label("green").check()
+    (edited,) = download(page, tmp_path)[0].conditions
+    assert edited == NominalCondition("colour", frozenset({"red", "green"}), excludes=True)
+    page.get_by_label("Drop the condition on colour").click()
+    assert not download(page, tmp_path)[0].conditions
+
+
 # ------------------------------------------------------------------ the same decisions as in Python
 
 
@@ -687,7 +708,9 @@ def test_decisions_of_models_of_all_kinds_equal_python(visit):
     rows = random_rows(random, 2_000)
     fallbacks = ("nearest", "stretched", "partial", "priors")
     for combination, fallback in product(("best", "sum", "first"), fallbacks):
-        compare(page, random_ruleset(random, combination, fallback, "minimum"), rows)
+        ruleset = random_ruleset(random, combination, fallback, "minimum")
+        compare(page, ruleset, rows)
+        compare(page, replace(ruleset, trust=0.7).with_decision({"x": 3, "z": 0.6}), rows)
     for t_norm in T_NORMS:
         compare(page, random_ruleset(random, "best", "nearest", t_norm), rows[:200])
 
@@ -714,6 +737,7 @@ def test_decisions_of_models_of_all_learners_equal_python(visit, wine):
             warnings.simplefilter("ignore")
             ruleset = learner().fit(X[::2], y[::2]).ruleset_
         compare(page, ruleset, rows)
+        compare(page, ruleset.with_decision({"Barolo": 5}), rows)
         opened = visit.report(ruleset, X, y)
         assert f"{len(ruleset)} rule" in opened.inner_text("#rule-count"), learner
         opened.click("#tab-overview")

@@ -9,7 +9,7 @@ import pytest
 from pypdf import PdfReader
 
 from browser_pages import shown
-from frri import Attribute, CompactFRRIClassifier, NumericCondition, Rule, RuleSet
+from frri import AdditiveRulesClassifier, Attribute, NumericCondition, Rule, RuleSet
 from frri.compare import stability
 from frri.report import write_report
 
@@ -183,7 +183,7 @@ def test_leaving_with_edits_asks_first_and_undo_returns_to_the_rule(pages, wine)
 def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
     _, X, y = wine
     X, y = X[::3], y[::3]
-    learner = CompactFRRIClassifier(max_rules="1se").fit(X, y)
+    learner = AdditiveRulesClassifier().fit(X, y)
     found = stability(learner, X, y, n_resamples=2)
     write_report(learner, tmp_path / "report.html", X, y, stability=found)
     page = pages.open(tmp_path / "report.html", viewport=LAPTOP)

@@ -56,6 +56,8 @@ def test_strips_say_what_python_decides_at_every_value(page):
             r for r in ruleset if len({c.attribute for c in r.conditions}) == len(r.conditions)
         )
         ruleset = replace(ruleset, rules=rules)
+        if ruleset.task == "classification" and k % 2:
+            ruleset = ruleset.with_decision({"x": 2.5, "y": 0.4})
         row = rows.iloc[[k]]
         for j, pieces in strips(page, ruleset, for_browser(row)[0]).items():
             attribute = ruleset.attributes[j]
@@ -203,3 +205,23 @@ def test_rules_that_nearly_hold_are_shown_with_what_fails(pages):
     page.fill("#row-number", "3")
     page.press("#row-number", "Enter")
     assert "Narrowly" not in page.inner_text(".firing")
+
+
+def test_costs_are_shown_and_counted(visit):
+    rules = (
+        Rule((NumericCondition("a", core_high=2, support_high=6),), "no", 0.9),
+        Rule((NumericCondition("a", 3, 8),), "yes", 0.8),
+    )
+    ruleset = RuleSet(rules, (Attribute("a", 0, 10),), ("no", "yes")).with_decision({"yes": 3})
+    page = visit.report(ruleset, [[4.5], [9.0]], ["yes", "yes"])
+    page.click("#tab-what-if")
+    settle(page)
+    assert page.inner_text(".decision") == "yes"
+    reason = page.inner_text(".reason")
+    assert "rule 2 holds to degree 0.30 and counts 0.72" in reason
+    assert "rule 1 for no counts 0.34" in reason
+    assert "0.30 × 0.80 × cost = 0.72" in page.inner_text(".fired-rules")
+    page.click("#tab-overview")
+    shown = page.inner_text("#overview-view")
+    assert "Cost of misclassifying" in shown
+    assert "no 1, yes 3" in shown

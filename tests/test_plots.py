@@ -61,6 +61,13 @@ def test_a_rule_is_drawn_condition_by_condition(arguments):
     assert "yes" in figure.get_suptitle()
 
 
+def test_a_tick_marks_the_categories_that_an_exclusion_allows():
+    exclusion = NominalCondition("colour", frozenset({"red"}), excludes=True)
+    figure = plots.plot_rule(replace(RULES, rules=(Rule((exclusion,), "yes"),)), 0)
+    names = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert names == ["blue ✓", "green ✓", "red"]
+
+
 def test_bars_show_coverage_and_precision():
     figure = plots.plot_rules(RULES, TABLE, LABELS, most=2)
     figure.canvas.draw()
@@ -112,12 +119,12 @@ def test_pictures_that_cannot_be_drawn(draw, message):
 
 
 def test_sizes_are_drawn_with_the_one_that_was_chosen():
-    path = SizePath.of((2, 5, 12), [[0.7, 0.8, 0.9], [0.7, 0.9, 0.8]], "R2")
+    path = SizePath((2, 5, 12), (0.7, 0.85, 0.85), (0.0, 0.1, 0.1), 5, "R2")
     (axes,) = plots.plot_sizes(SimpleNamespace(path_=path)).axes
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["2", "5", "12"]
     assert axes.get_ylabel() == "R2"
     assert any(list(line.get_xdata()) == [5] for line in axes.lines)
-    with pytest.raises(ValueError, match='fit the learner with max_rules="1se"'):
+    with pytest.raises(ValueError, match='fit additive rules with max_rules="auto"'):
         plots.plot_sizes(SimpleNamespace(path_=None))
 
 

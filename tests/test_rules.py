@@ -48,7 +48,9 @@ COLOUR = Attribute("colour", categories=("blue", "green", "red"))
 def naive_membership(condition, value):
     """How far a value satisfies one condition; missing is None or NaN and satisfies nothing."""
     if isinstance(condition, NominalCondition):
-        return 1.0 if value in condition.values else 0.0
+        inside = value in condition.values
+        holds = not inside and value is not None if condition.excludes else inside
+        return 1.0 if holds else 0.0
     if value is None or np.isnan(value):
         return 0.0
     s_low, c_low, c_high, s_high = condition.trapezoid
@@ -122,6 +124,7 @@ def naive_partial(ruleset, row):
 # ---------------------------------------------------------------- random rulesets
 
 finite = st.integers(-8, 8).map(lambda i: i / 4)
+COLOURS = ["blue", "green", "red", "never seen", None]
 
 
 @st.composite
@@ -138,6 +141,7 @@ nominal_conditions = st.builds(
     NominalCondition,
     st.just("colour"),
     st.frozensets(st.sampled_from(COLOUR.categories), min_size=1),
+    st.booleans(),
 )
 conditions = st.one_of(numeric_conditions(), numeric_conditions("age"), nominal_conditions)
 
@@ -169,7 +173,7 @@ def rulesets(draw, **fixed):
 rows = st.fixed_dictionaries(
     {
         "age": finite,
-        "colour": st.sampled_from(["blue", "green", "red", "never seen", None]),
+        "colour": st.sampled_from(COLOURS),
         "size": finite,
     }
 )
@@ -287,6 +291,28 @@ def test_compiled_prediction_of_many_rules_and_several_blocks():
 def test_membership_agrees_with_the_definition(condition, values):
     expected = [naive_membership(condition, value) for value in values]
     assert condition.membership(values).tolist() == expected
+
+
+@given(nominal_conditions, st.lists(st.sampled_from(COLOURS), min_size=1))
+def test_membership_of_categories_agrees_with_the_definition(condition, values):
+    expected = [naive_membership(condition, value) for value in values]
+    assert condition.membership(values).tolist() == expected
+    ruleset = RuleSet((Rule((condition,), 0),), (COLOUR,), (0, 1), missing="fails")
+    assert ruleset.scores(pd.DataFrame({"colour": values}))[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("missing", ["typical", "fails", "similar"])
+def test_an_exclusion_holds_for_all_known_values_but_its_own(missing):
+    condition = NominalCondition("colour", frozenset({"red"}), excludes=True)
+    colour = replace(COLOUR, typical="red")
+    ruleset = RuleSet((Rule((condition,), 0),), (colour,), (0, 1), missing=missing)
+    degrees = ruleset.scores([["red"], ["blue"], ["never seen"], [None]])[:, 0]
+    assert degrees.tolist() == [0, 1, 1, missing == "similar"]
+    assert str(ruleset[0]).startswith("IF colour != red THEN")
+    content = ruleset.to_dict()["rules"][0]["if"]
+    assert content == [{"attribute": "colour", "values": ["red"], "excludes": True}]
+    with pytest.raises(ValueError, match="'colour' excludes no value at all"):
+        NominalCondition("colour", frozenset(), excludes=True)
 
 
 @pytest.mark.parametrize("bound", [0.0, 1.0, -3.5, 5e-324, 1e300])

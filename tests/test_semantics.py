@@ -75,7 +75,7 @@ def test_every_name_has_a_usual_fallback_and_what_rules_say_survives_saving(name
     assert len(ruleset.predict([[1], [5]])) == 2
     text = {
         "class": "THEN class = yes",
-        "votes": "THEN class by votes no -1, maybe +0, yes +0.5",
+        "votes": "THEN class yes +0.50, maybe +0.00, no -1.00",
         "bound": "THEN class at most maybe",
         "number": "THEN class +2.5" if meaning.adds else "THEN class = 2.5",
     }
@@ -140,6 +140,8 @@ def test_the_class_decided_for_has_the_largest_share(data, name):
         more["base"] = tuple(data.draw(near) for _ in range(3))
     fallback = data.draw(st.sampled_from(MEANINGS[name].fallbacks))
     ruleset = small(rules, semantics=Semantics(name, fallback=fallback), **more)
+    costs = data.draw(st.sampled_from(["accuracy", {"no": 3, "yes": 1 / 3}, {"maybe": 1.1}]))
+    ruleset = ruleset.with_decision(costs)
     rows = [[1.0], [2.5], [5.0], [-3.0], [np.nan]]
     shares = ruleset.predict_proba(rows)
     np.testing.assert_allclose(shares.sum(axis=1), 1)

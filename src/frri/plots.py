@@ -175,20 +175,20 @@ def plot_sizes(learner: Any) -> "Figure":
     Parameters
     ----------
     learner : estimator
-        Fitted with ``max_rules="1se"``.
+        Fitted additive rules with ``max_rules="auto"``.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from frri import CompactFRRIClassifier
-    >>> clf = CompactFRRIClassifier(max_rules="1se").fit(*load_iris(return_X_y=True))
+    >>> from frri import AdditiveRulesClassifier
+    >>> clf = AdditiveRulesClassifier().fit(*load_iris(return_X_y=True))
     >>> len(plot_sizes(clf).axes)
     1
     """
     path = getattr(learner, "path_", None)
     if path is None:
-        raise ValueError('There are no sizes to draw: fit the learner with max_rules="1se".')
-    title = f"{path.chosen} rules are within one standard error of the best"
+        raise ValueError('There are no sizes to draw: fit additive rules with max_rules="auto".')
+    title = f"{path.chosen} rules are within half a standard error of the best"
     figure = _make_figure(6.4, 3.8, title)
     axes = _add_axes(figure)
     axes.errorbar(path.sizes, path.scores, yerr=path.errors, color=COLORS[0], marker="o", capsize=3)
@@ -354,7 +354,7 @@ def _draw_categories(
 ) -> None:
     """Draw a bar for each category, with a black frame if the rule allows it."""
     categories = attribute.categories or ()
-    allowed = [all(category in c.values for c in conditions) for category in categories]
+    allowed = [all(c.allows(category) for c in conditions) for category in categories]
     places = np.arange(len(categories))
     heights = np.zeros(len(places))
     counts = [np.array([(column == code).sum() for code in places]) for column in data]

@@ -261,7 +261,8 @@ class DecisionBounds:
         """Bound the decisions in boxes, given as rows of lower and upper coordinates."""
         lower, upper = self._bound_conditions(low, high)
         silent = np.zeros(len(low), dtype=bool)
-        if last_resort(self.ruleset) == "nearest" and self.ruleset.semantics.is_max_min:
+        by_nearest = last_resort(self.ruleset) == "nearest" and not self.ruleset.costs
+        if by_nearest and self.ruleset.semantics.is_max_min:
             # One formula, the best uncut value, decides inside and outside the supports.
             sure = self._fallback_sure(lower, upper)
         else:
@@ -280,7 +281,8 @@ class DecisionBounds:
         arrays = self.arrays
         if not self.ruleset.semantics.is_max_min:
             return np.ones((len(survey.sure), len(self.ruleset)), dtype=bool)
-        least, most = arrays.join_nearness(survey.lower), arrays.join_nearness(survey.upper)
+        costs = self.ruleset.score_factors[arrays.classes]
+        least, most = (costs * arrays.join_nearness(ends) for ends in survey[:2])
         own = self.arrays.classes == self.decision
         highest = np.where(own, least, -inf).max(axis=1, keepdims=True)
         rivals = ~own & (most >= highest - ROUNDING)
@@ -343,7 +345,7 @@ class DecisionBounds:
 
     def _first_sure(self, degree_low: Floats, degree_high: Floats) -> tuple[Flags, Flags]:
         """Return where every rule that can be the first predicts the class, and none may fire."""
-        distributions = self.arrays.says
+        distributions = self.arrays.says * self.ruleset.score_factors
         speaks = _any_positive(distributions)
         fires = np.logical_or.accumulate(degree_low > 0.0, axis=1)
         before = np.column_stack([np.zeros(len(fires), dtype=bool), fires])
@@ -400,7 +402,7 @@ class DecisionBounds:
     def _fallback_sure(self, lower: Floats, upper: Floats) -> Flags:
         """Return where the fallback cannot reach the goal."""
         ruleset, kind = self.ruleset, last_resort(self.ruleset)
-        default = int(np.argmax(ruleset.class_counts)) if ruleset.classes else ruleset.base[0]
+        default = int(np.argmax(ruleset.priors)) if ruleset.classes else ruleset.base[0]
         usual = not self.goal.reached(default)
         if kind in {"priors", "base"}:
             return np.full(len(lower), usual)
@@ -417,9 +419,10 @@ class DecisionBounds:
             np.column_stack([part[:, rules].max(axis=1, initial=nothing) for rules in own])
             for part in values
         )
-        beats = self._beats(least, most, nothing)
         if kind == "nearest":
-            return beats
+            return self._beats(least, most, nothing)
+        least, most = least * ruleset.score_factors, most * ruleset.score_factors
+        beats = self._beats(least, most, nothing)
         # Where no part of a rule holds, the class frequencies in training decide.
         return np.where(_any_positive(most), beats & (_any_positive(least) | usual), usual)
 

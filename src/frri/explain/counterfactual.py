@@ -37,6 +37,8 @@ TIE = 1e-9
 # Maximum number of boxes examined together, and of memberships that they may take.
 BATCH = 32
 ELEMENTS = 1 << 20
+# Ratio of the costs of two classes up to which linear programs are exact to that.
+STEEPEST = 1e4
 # Maximum number of linear programs per cell.
 PROGRAMS = 60
 # Units of a rounded date: a day, an hour, a minute, a second, a microsecond.
@@ -249,6 +251,9 @@ class _BoxSearch:
         """Return whether linear programs find the cheapest point of the box, or exclude any."""
         if not survey.covered[0] or not self.bounds.ruleset.semantics.is_max_min:
             return False
+        factors = self.bounds.ruleset.score_factors
+        if factors.max() > STEEPEST * factors.min():
+            return False
         if any(self.space.axes[j].whole and box.low[j] < box.high[j] for j in box.names):
             return False
         cell = _Cell(self.bounds, box, survey, active)
@@ -319,6 +324,8 @@ class _Cell:
         self.defenders: list[_RuleLines] = []
         arrays, classes = bounds.arrays, bounds.arrays.classes
         at_near, at_far = arrays.uncut(arrays.clipped(bounds.space.decode(ends)))
+        factors = bounds.ruleset.score_factors
+        strengths = arrays.weights * (factors / factors.min())[classes]
         for r in np.flatnonzero(bounds.relevant(survey)[0]).tolist():
             own = np.arange(arrays.indptr[r], arrays.indptr[r + 1])
             varying, fixed = own[active[own]], own[~active[own]]
@@ -328,7 +335,7 @@ class _Cell:
             if len(fixed):
                 slopes = np.vstack([slopes, np.zeros(len(self.names))])
                 offsets = np.append(offsets, survey.lower[0, fixed].min())
-            lines = _RuleLines(arrays.weights[r] * slopes, arrays.weights[r] * offsets)
+            lines = _RuleLines(strengths[r] * slopes, strengths[r] * offsets)
             if classes[r] == bounds.decision:
                 self.defenders.append(lines)
             else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frri._util import Floats
+from frri._util import Floats, import_optional
 from frri.explain.bounds import Goal, is_changed
 from frri.explain.counterfactual import Counterfactual, find_counterfactual, round_change
 from frri.explain.matches import ConditionMatch, Rival, RowDecision, RuleMatch, Step
@@ -17,15 +17,12 @@ from frri.rules import Label, RuleSet
 
 if TYPE_CHECKING:
     import pandas as pd
-from typing import TYPE_CHECKING
-
-from frri._util import import_optional
 
 FALLBACKS = {
     "nearest": "the nearest rule decides",
     "stretched": "the rules cut before their first failing condition decide",
     "partial": "the parts of rules that hold decide",
-    "priors": "the most frequent class in training is predicted",
+    "priors": "the class with the highest prior is predicted",
     "base": "the base is predicted",
 }
 

@@ -37,10 +37,10 @@ class RuleMatch:
     weight : float
         Contribution of a full match.
     contribution : float
-        Contribution to the class: weight times degree; in a list, 1 for the rule that decides; in
-        a weighted mean, the rule's fraction of the mean. Where rules add to a base, the addition
-        to the predicted number, or to the lead of the predicted class over the next one (see
-        `Explanation.base`).
+        Contribution to the class: weight times degree (times the cost of the class, if it has
+        one); in a list, 1 for the rule that decides; in a weighted mean, the rule's fraction of the
+        mean. Where rules add to a base, the addition to the predicted number, or to the lead of the
+        predicted class over the next one (see `Explanation.base`).
     conditions : tuple of ConditionMatch
     """
 
@@ -166,7 +166,7 @@ class RowDecision:
             total = self.weighted.sum()
             return None, self.weighted / total if total > 0.0 else self.weighted
         if not self.meaning.adds:
-            return None, self.weighted
+            return None, self.weighted * self.ruleset.score_factors[self.arrays.classes]
         says, base = self.arrays.says, self.ruleset.base
         if self.meaning.task == "ordinal":
             start = base[max(self.decided, 1) - 1] if base else 0.0
@@ -238,7 +238,8 @@ class RowDecision:
         if is_list:
             state = ", which does not fire" if self.degrees[r] <= 0.0 else ""
             return None, "", f"rule {self.first + 1} comes before rule {r + 1}{state}"
-        best, weight = float(self.scores[self.decided]), self.ruleset[r].weight
+        best = float(self.scores[self.decided])
+        weight = self.ruleset[r].weight * float(self.ruleset.score_factors[self.arrays.classes[r]])
         if combination == "best" and weight < best:
             # As many decimals as distinguish them, and at least two.
             digits = next((d for d in range(2, 17) if f"{weight:.{d}f}" != f"{best:.{d}f}"), 17)
@@ -252,7 +253,8 @@ class RowDecision:
     def _needed_values(self, condition: Condition, j: int, level: float) -> str:
         """Describe the values at which a condition holds to a level, seen from the row's value."""
         if isinstance(condition, NominalCondition):
-            return " or ".join(sorted(condition.values))
+            prefix = "other than " if condition.excludes else ""
+            return prefix + " or ".join(sorted(condition.values))
         assert isinstance(condition, NumericCondition)  # noqa: S101 - the only other kind
         support_low, core_low, core_high, support_high = condition.trapezoid
         value, show = float(self.row[j]), self.ruleset.attributes[j].show

@@ -201,7 +201,9 @@ function layOut(model) {
     missingHolds: meaning.missing === "similar" || meaning.missing === "holds", // the old name
     join: tNorms[meaning.t_norm],
     base: model.base ?? [],
-    counts: model.class_counts,
+    counts: model.class_counts.map((count, c) => count * (model.costs?.[c] ?? 1)),
+    // In softmax-votes the base contains the costs.
+    costs: model.classes.map((_, c) => (classRules.has(meaning.name) && model.costs?.[c]) || 1),
     trust: model.trust ?? 1,
     rules: model.rules.map((rule) => ({
       weight: rule.weight,
@@ -280,8 +282,10 @@ function layOutTexts(categories) {
 
 function layOutCondition(condition, column, attribute) {
   if (condition.values) {
-    const allowed = condition.values.map((value) => attribute.codes.get(value));
-    return { column, allowed: new Set(allowed) };
+    const listed = new Set(condition.values.map((value) => attribute.codes.get(value)));
+    // An exclusion also allows categories never seen.
+    const others = [-1, ...attribute.codes.values()].filter((place) => !listed.has(place));
+    return { column, allowed: condition.excludes ? new Set(others) : listed };
   }
   const [supportLow, coreLow] = condition.trapezoid.slice(0, 2).map((bound) => bound ?? -Infinity);
   const [coreHigh, supportHigh] = condition.trapezoid.slice(2).map((bound) => bound ?? Infinity);
@@ -442,10 +446,10 @@ function scoresOf(ready, values, held) {
     } else if (ready.name === "added-votes") {
       perClass[rule.class] += counted[r];
     } else if (held[r] > 0) {
-      return [...rule.says];
+      return rule.says.map((said, c) => said * ready.costs[c]);
     }
   }
-  return perClass;
+  return perClass.map((score, c) => score * ready.costs[c]);
 }
 
 /** How much of what speaks about "at least this class" speaks for it. */
@@ -509,9 +513,10 @@ function decide(ready, values, held, found) {
   if (votes === null) {
     return { decided: ready.counts.indexOf(largest(ready.counts)), rule: null, shares: ready.counts };
   }
-  const best = bestPerClass(ready, votes);
+  const near = ready.fallback === "nearest";
+  const best = bestPerClass(ready, votes).map((value, c) => (near ? value : value * ready.costs[c]));
   decided = best.indexOf(largest(best));
-  const shares = ready.fallback === "nearest" ? exponentials(best) : best;
+  const shares = near ? exponentials(best) : best;
   return { decided, rule: strongest(ready, decided, votes), shares };
 }
 

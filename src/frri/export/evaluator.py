@@ -56,7 +56,8 @@ class Evaluator:
                 f"This evaluator does not know {self._name!r}; export the rules again."
             )
         self._classes: list[Any] = model["classes"]
-        self._counts: list[float] = model["class_counts"]
+        self._priors: list[float] = model["priors"]
+        self._costs: list[float] = model["costs"]
         self._base: list[float] = model["base"]
         self._shrinkage: float = model["trust"]
         self._fallback: str = model["fallback"]
@@ -100,7 +101,7 @@ class Evaluator:
         decided, _, shares = self._decide(values, degrees, self._scores(values, degrees))
         shares = _normalize(shares)
         if self._shrinkage < 1.0 or self._name in _ORDERED:
-            sizes = _normalize(self._counts)
+            sizes = _normalize(self._priors)
             trust = self._shrinkage
             shares = [trust * s + (1.0 - trust) * n for s, n in zip(shares, sizes)]  # noqa: B905
             # Classes with a higher probability than the decided one are leveled with it.
@@ -175,7 +176,7 @@ class Evaluator:
             return self._base if near is None else self._rules[near.index(max(near))]["says"]
         if self._base:
             return [_add(base, self._weighted(votes, c)) for c, base in enumerate(self._base)]
-        return self._class_scores(degrees, votes)
+        return self._times_costs(self._class_scores(degrees, votes))
 
     def _class_scores(self, degrees: list[float], votes: list[float]) -> list[float]:
         if self._name == "best-rule":
@@ -187,6 +188,9 @@ class Evaluator:
             elif degree > 0.0:
                 return list(rule["says"])
         return scores
+
+    def _times_costs(self, scores: list[float]) -> list[float]:
+        return [score * cost for score, cost in zip(scores, self._costs)]  # noqa: B905
 
     def _votes(self, degrees: list[float]) -> list[float]:
         """Return weight times degree of each rule."""
@@ -209,8 +213,8 @@ class Evaluator:
         lowest = sum(value > 0.0 for value in pro[1:])
         highest = n - 1 - sum(value > 0.0 for value in contra)
         before = [0.0]
-        for count in self._counts:
-            before.append(before[-1] + count)
+        for size in self._priors:
+            before.append(before[-1] + size)
         if not before[max(lowest, highest) + 1] - before[lowest] > 0.0:
             before = [float(c) for c in range(n + 1)]
         near, opposed = self._sides(self._fallback_votes(values) or [-inf] * len(votes), -inf)
@@ -272,11 +276,13 @@ class Evaluator:
     def _decide_uncovered(self, values: list[float]) -> tuple[int, int | None, list[float]]:
         near = self._fallback_votes(values)
         if near is None:
-            return self._counts.index(max(self._counts)), None, self._counts
-        shares = self._best(near, -inf if self._fallback == "nearest" else 0.0)
-        decided = shares.index(max(shares))
+            return self._priors.index(max(self._priors)), None, self._priors
         if self._fallback == "nearest":
-            shares = _exponentials(shares)
+            best = self._best(near, -inf)
+            shares = _exponentials(best)
+        else:
+            best = shares = self._times_costs(self._best(near, 0.0))
+        decided = best.index(max(best))
         return decided, self._strongest(decided, near), shares
 
     def _strongest(self, decided: int, votes: list[float]) -> int | None:

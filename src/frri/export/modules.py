@@ -142,8 +142,8 @@ def evaluator_model(ruleset: RuleSet) -> dict[str, Any]:
     ]
     for k in m.nominal_at.tolist():
         start = m.code_0[k]
-        allowed = m.allowed[start : start + m.n_codes[k]]
-        codes = [float(code) for code, inside in enumerate(allowed) if inside]
+        allowed = m.allowed[start - 1 : start + m.n_codes[k]]
+        codes = [float(code) for code, inside in enumerate(allowed, -1) if inside]
         conditions[k] = conditions[k][0], codes
     return {
         "target": ruleset.target,
@@ -152,7 +152,8 @@ def evaluator_model(ruleset: RuleSet) -> dict[str, Any]:
         "fallback": last_resort(ruleset),
         "missing_holds": m.missing_holds,
         "classes": list(ruleset.classes),
-        "class_counts": list(ruleset.class_counts),
+        "priors": ruleset.priors.tolist(),
+        "costs": ruleset.score_factors.tolist(),
         "base": list(ruleset.base),
         "trust": ruleset.trust,
         "attributes": [

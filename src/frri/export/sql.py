@@ -193,7 +193,7 @@ class _Answers:
         if self.ruleset.combination == "first":
             source, rule = self._vote_query("degree").first(source), "first_rule"
             # The class with the largest proportion; a rule without any decides nothing.
-            says = self.ruleset.arrays.says
+            says = self.ruleset.arrays.says * self.ruleset.score_factors
             numbers = [str(r + 1) for r in range(len(says))]
             decided = [self.labels[c] for c in says.argmax(axis=1).tolist()]
             scores = map(self.query.dialect.number, says.max(axis=1).tolist())
@@ -202,7 +202,7 @@ class _Answers:
         else:
             add = self.ruleset.combination == "sum"
             source, found = self._vote_query().scores(source, add=add)
-            label, rule, top = self._highest(found)
+            label, rule, top = self._highest(self._times_costs(found))
         source = self.query.add("tops", ["*", f"{top} AS top"], source)
         uncovered = self.query.add("uncovered", self.carried, source, "NOT top > 0")
         return [(source, label, rule, "top", "top > 0"), self._fallback(uncovered)]
@@ -213,7 +213,7 @@ class _Answers:
         if kind == "priors":
             return self._priors(source)
         source, found = self._vote_query(kind).scores(source)
-        label, rule, top = self._highest(found)
+        label, rule, top = self._highest(found if kind == "nearest" else self._times_costs(found))
         source = self.query.add("tops", ["*", f"{top} AS top"], source)
         test, other = "NOT top > 0", self._priors(source)[1]
         if kind == "nearest":
@@ -224,6 +224,13 @@ class _Answers:
             rule = f"CASE WHEN {test} THEN {NO_RULE} ELSE {rule} END"
         return source, label, rule, number(0.0), ""
 
+    def _times_costs(self, found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+        """Return the scores of classes times their costs, and their best rules."""
+        if not self.ruleset.costs:
+            return found
+        costs = [self.query.dialect.number(cost) for cost in self.ruleset.costs]
+        return {c: (f"{score} * {costs[c]}", rule) for c, (score, rule) in found.items()}
+
     def _highest(self, found: dict[int, tuple[str, str]]) -> tuple[str, str, str]:
         """Return label and rule of the first class with the top score, and that score."""
         label = case("top", ((score, self.labels[c]) for c, (score, _) in found.items()))
@@ -231,7 +238,7 @@ class _Answers:
         return label, case("top", found.values()), self.query.dialect.greatest(scores)
 
     def _priors(self, source: str) -> Answer:
-        label = self.labels[int(np.argmax(self.ruleset.class_counts))]
+        label = self.labels[int(np.argmax(self.ruleset.priors))]
         return source, label, NO_RULE, self.query.dialect.number(0.0), ""
 
     # ---------------------------------------------------------------- sums and means

@@ -185,8 +185,11 @@ class VoteQuery:
         if isinstance(condition, NominalCondition):
             known = sorted(condition.values & set(attribute.categories or ()))
             values = ", ".join(map(self.query.dialect.text, known))
-            inside = f"WHEN {x} IN ({values}) THEN {number(1.0)} " if known else ""
-            return f"CASE WHEN {x} IS NULL THEN {missing} {inside}ELSE {fails} END"
+            listed, other = number(1.0), fails
+            if condition.excludes:
+                listed, other = other, listed
+            inside = f"WHEN {x} IN ({values}) THEN {listed} " if known else ""
+            return f"CASE WHEN {x} IS NULL THEN {missing} {inside}ELSE {other} END"
         assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds
         inside = self._trapezoid(condition, attribute, x)
         return f"CASE WHEN {x} IS NULL THEN {missing} ELSE {inside} END"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import cell_text, rule_columns, ruleset_lines
+from frri.rules.text import cell_text, decision_text, rule_columns, ruleset_lines
 
 Cell = Label | None
 CellT = TypeVar("CellT")
@@ -51,7 +51,8 @@ def to_markdown(ruleset: RuleSet) -> str:
     """
     titles, *rows = _table(ruleset, cell_text)
     lines = [_markdown_line(titles), f"|{' --- |' * len(titles)}", *map(_markdown_line, rows)]
-    return "\n".join(lines)
+    costs = ["", _markdown_cell(decision_text(ruleset))] if ruleset.costs else []
+    return "\n".join([*lines, *costs])
 
 
 def _markdown_line(cells: list[str]) -> str:
@@ -120,7 +121,8 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
     head = [rf"\begin{{{name}}}{{{columns}}}", r"\toprule", titles, r"\midrule"]
     if long:
         head.append(r"\endhead")
-    return "\n".join([*head, *lines, r"\bottomrule", rf"\end{{{name}}}"])
+    costs = ["", escape_latex(decision_text(ruleset))] if ruleset.costs else []
+    return "\n".join([*head, *lines, r"\bottomrule", rf"\end{{{name}}}", *costs])
 
 
 def escape_latex(text: str) -> str:

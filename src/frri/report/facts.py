@@ -260,18 +260,16 @@ def _statistics(known: RuleStatistics | None) -> dict[str, Any]:
 
 def _size_path(about: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the sizes tried in cross-validation if a model has them; a file may hold anything."""
-    path = about.get("path")
-    if not isinstance(path, Mapping):
+    try:
+        path = dict(about["path"])
+        found = {key: list(path[key]) for key in ("sizes", "scores", "errors")}
+        finite = all(isfinite(number) for column in found.values() for number in column)
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    keys = ("sizes", "scores", "errors")
-    columns: list[Any] = [path.get(key) for key in keys]
-    if not all(isinstance(column, list | tuple) and column for column in columns):
+    if not finite or len(set(map(len, found.values()))) > 1:
         return None
-    numbers = [v for column in columns for v in column]
-    finite = all(isinstance(v, int | float) and isfinite(v) for v in numbers)
-    if not finite or len(set(map(len, columns))) > 1 or path.get("chosen") not in columns[0]:
+    if path.get("chosen") not in found["sizes"]:
         return None
-    found = {key: list(column) for key, column in zip(keys, columns, strict=True)}
     return {**found, "chosen": path["chosen"], "measure": str(path.get("measure", "score"))}
 
 

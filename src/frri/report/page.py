@@ -14,7 +14,7 @@ from typing import Any
 
 from frri import __version__
 from frri._util import import_optional, write_atomically
-from frri.report.facts import MAX_ROWS, facts
+from frri.report.facts import facts
 from frri.rules import RuleSet
 from frri.rules.text import rule_text, ruleset_html
 from frri.table import Attribute
@@ -29,14 +29,7 @@ HEIGHT = 720
 
 
 def write_report(
-    ruleset: RuleSet,
-    path: str | os.PathLike[str],
-    X: Any = None,
-    y: Any = None,
-    *,
-    max_rows: int = MAX_ROWS,
-    names: Any = None,
-    stability: Any = None,
+    ruleset: RuleSet, path: str | os.PathLike[str], X: Any = None, y: Any = None, **options: Any
 ) -> None:
     """Write the page of a model to a file, completely or not at all.
 
@@ -64,9 +57,7 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_report(rules, f"{folder}/report.html", [[1], [2], [4]], [0, 1, 1])
     """
-    write_atomically(
-        path, report_html(ruleset, X, y, max_rows=max_rows, names=names, stability=stability)
-    )
+    write_atomically(path, report_html(ruleset, X, y, **options))
 
 
 def report_html(ruleset: RuleSet, X: Any = None, y: Any = None, **options: Any) -> str:

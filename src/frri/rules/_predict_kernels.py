@@ -77,8 +77,8 @@ def decide(arrays: RuleArrays, values: Floats, n_jobs: int | None = None) -> Bul
 def _make_grid(arrays: RuleArrays, n_columns: int) -> Grid:
     """Return bins over the bounds of the conditions on each feature, and those of each support."""
     columns, lows, highs = arrays.columns, arrays.support_low.copy(), arrays.support_high.copy()
-    for k in arrays.nominal_at:  # the codes of categories are numbers, too
-        codes = np.flatnonzero(arrays.allowed[arrays.code_0[k] :][: arrays.n_codes[k]])
+    for k in arrays.nominal_at:  # the codes of categories are numbers, too, from -1 on
+        codes = np.flatnonzero(arrays.allowed[arrays.code_0[k] - 1 :][: arrays.n_codes[k] + 1]) - 1
         lows[k], highs[k] = (codes[0], codes[-1]) if len(codes) else (-np.inf, np.inf)
     origin, highest = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
     for bounds in (lows, highs):

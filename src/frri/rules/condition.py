@@ -93,12 +93,15 @@ class NumericCondition(Condition):
 
 @dataclass(frozen=True)
 class NominalCondition(Condition):
-    """A set of allowed values.
+    """A set of allowed values, or of excluded ones.
 
     Parameters
     ----------
     attribute : str
     values : frozenset of str
+    excludes : bool, default=False
+        If True, the condition holds for every known value except `values`, categories that training
+        did not have included.
 
     Examples
     --------
@@ -106,9 +109,13 @@ class NominalCondition(Condition):
     array([1., 0., 0.])
     >>> NominalCondition("doors", frozenset({"3"})).membership([3, "3", 3.0, 5])
     array([1., 1., 1., 0.])
+    >>> condition = NominalCondition("colour", frozenset({"red"}), excludes=True)
+    >>> condition.membership(["red", "green", "never seen", None])
+    array([0., 1., 1., 0.])
     """
 
     values: frozenset[str] = frozenset()
+    excludes: bool = False
 
     def __post_init__(self) -> None:
         given: object = self.values
@@ -119,17 +126,23 @@ class NominalCondition(Condition):
             )
         object.__setattr__(self, "values", frozenset(self.values))
         if not self.values:
-            raise ValueError(f"The condition on {self.attribute!r} allows no value at all.")
+            verb = "excludes" if self.excludes else "allows"
+            raise ValueError(f"The condition on {self.attribute!r} {verb} no value at all.")
+
+    def allows(self, category: str | None) -> bool:
+        """Return whether the condition holds for a category; None is one that is never seen."""
+        return (category in self.values) != self.excludes
 
     def membership(self, values: ArrayLike) -> Floats:
         """Return 1 for an allowed value, 0 for any other and for a missing one.
 
-        A value is allowed in whatever form it comes (see `frri.table.encode`), taking the
-        allowed values for all there are; a `RuleSet` knows the attribute's other categories as
-        well.
+        A value is recognized in whatever form it comes (see `frri.table.encode`), taking the
+        values of the condition for all there are; a `RuleSet` knows the attribute's other
+        categories as well.
         """
-        column = plain_column(values, self.attribute)
-        return (category_codes(column, sorted(self.values)) >= 0.0).astype(np.float64)
+        codes = category_codes(plain_column(values, self.attribute), sorted(self.values))
+        holds = ((codes >= 0.0) != self.excludes) & ~np.isnan(codes)
+        return np.asarray(holds, dtype=np.float64)
 
 
 def is_strict(core: float, support: float) -> bool:

@@ -74,11 +74,12 @@ def _contributions(decision: Decision) -> Floats:
         up = arrays.rising & (arrays.classes >= own) & (own > 0)
         down = ~arrays.rising & (arrays.classes <= own) & (own < len(ruleset.classes) - 1)
         return np.where(up | down, weighted, 0.0)
-    lead = arrays.says[:, own].T
-    if arrays.says.shape[1] > 1:
+    says = arrays.says * ruleset.score_factors
+    lead = says[:, own].T
+    if says.shape[1] > 1:
         others = decision.scores.copy()
         others[np.arange(len(own)), own] = -np.inf
-        lead = lead - arrays.says[:, others.argmax(axis=1)].T
+        lead = lead - says[:, others.argmax(axis=1)].T
     return np.asarray(weighted * lead)
 
 

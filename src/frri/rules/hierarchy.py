@@ -297,7 +297,10 @@ class _Measure:
             amounts = amounts if sum(amounts) else [1.0] * len(amounts)
             parts = zip(children, amounts, strict=True)
             mean = sum(child.rule.weight * amount for child, amount in parts) / sum(amounts)
-            certainty = _certainty(precision, self.sizes[own] / sum(self.sizes))
+            # Where the precision lies between chance and certainty.
+            chance = self.sizes[own] / sum(self.sizes)
+            beyond = (precision or 0.0) - chance
+            certainty = max(beyond, 0.0) / (1.0 - chance) if chance < 1.0 else float(bool(total))
             rule = replace(rule, weight=mean * certainty, distribution=shares)
         return RuleNode(rule, support, precision, below, children, step)
 
@@ -314,13 +317,6 @@ class _Measure:
                 if not (more & ~covered & others).any():
                     conditions, covered = without, more
         return Rule(conditions, consequent), covered
-
-
-def _certainty(precision: float | None, chance: float) -> float:
-    """Return where a precision lies between chance and certainty, from 0 to 1."""
-    if precision is None or precision <= chance < 1.0:
-        return 0.0
-    return (precision - chance) / (1.0 - chance) if chance < 1.0 else 1.0
 
 
 def hull(first: Rule, second: Rule, attributes: Sequence[Attribute]) -> tuple[Condition, ...]:
@@ -353,8 +349,15 @@ def _join_intervals(own: list[list[Any]], attribute: Attribute) -> Condition | N
 
 
 def _join_values(own: list[list[Any]], attribute: Attribute) -> Condition | None:
-    """Return the union of the values that all conditions of a rule allow, for two rules."""
-    allowed = [[c.values for c in conditions] for conditions in own]
+    """Return the union of the values that all conditions of a rule allow, for two rules.
+
+    None among the values is a category never seen.
+    """
+    categories = frozenset(attribute.categories or ())
+    known = categories.union({None}, *(c.values for conditions in own for c in conditions))
+    allowed = [[frozenset(filter(c.allows, known)) for c in conditions] for conditions in own]
     values = frozenset().union(*(frozenset.intersection(*sets) or sets[0] for sets in allowed))
-    excludes = not values >= set(attribute.categories or ())
-    return NominalCondition(attribute.name, values) if excludes else None
+    if values >= categories:
+        return None
+    unseen = None in values
+    return NominalCondition(attribute.name, known - values if unseen else values, excludes=unseen)

@@ -76,13 +76,14 @@ class Decision:
     def index(self) -> Positions:
         """The position of each sample's predicted class."""
         self._check_classes()
-        if self._bulk is not None:
+        if self._bulk is not None and not self.ruleset.costs:
             return self._bulk.decided
         if self._link == "steps":
             return np.asarray((self.scores[:, 1:] > 0.5).sum(axis=1))
         decided: Positions = self.scores.argmax(axis=1)
         if self._link == "shares" and self.silent.any():
-            decided[self.silent] = self._fallback.argmax(axis=1)
+            nearest = None if self._bulk is None else self._bulk.decided[self.silent]
+            decided[self.silent] = self._fallback.argmax(axis=1) if nearest is None else nearest
         return decided
 
     @cached_property
@@ -92,9 +93,10 @@ class Decision:
         A row of zeros where no rule fires and the fallback decides between classes; in regression
         one column, the predicted number.
         """
-        if self._bulk is not None:
-            return self._bulk.scores
         ruleset, arrays = self.ruleset, self._arrays
+        if self._bulk is not None:
+            found = self._bulk.scores
+            return found * ruleset.score_factors if ruleset.costs else found
         by_nearest = last_resort(ruleset) == "nearest"
 
         def score(block: Floats) -> Floats:
@@ -122,8 +124,8 @@ class Decision:
                 shares[self.silent] = _exponentials(self._fallback) if near else self._fallback
         shares /= shares.sum(axis=1, keepdims=True)
         if self.ruleset.trust < 1.0 or link == "steps":
-            sizes = np.array(self.ruleset.class_counts)
-            shares = shrink_to_priors(shares, self.index, self.ruleset.trust, sizes)
+            trust, priors = self.ruleset.trust, self.ruleset.priors
+            shares = shrink_to_priors(shares, self.index, trust, priors)
         # Rounding may leave the predicted class behind or level.
         behind = np.flatnonzero(shares.argmax(axis=1) != self.index)
         shares[behind, self.index[behind]] = shares[behind].max(axis=1) * SLIGHTLY_MORE
@@ -189,15 +191,17 @@ class Decision:
     def _fallback(self) -> Floats:
         """Silent samples x classes: the largest value decides."""
         arrays, kind = self._arrays, last_resort(self.ruleset)
-        priors, silent = np.array(self.ruleset.class_counts), self._clipped[self.silent]
+        priors, silent = self.ruleset.priors, self._clipped[self.silent]
         if kind == "priors":
             return np.broadcast_to(priors, (len(silent), len(priors)))
         nothing = -np.inf if kind == "nearest" else 0.0
         values = self._map_blocks(
             lambda block: _best_per_class(arrays, _VOTES[kind](arrays, block), nothing), silent
         )
-        counts = (kind == "nearest") | (values.max(axis=1, keepdims=True) > 0.0)
-        return np.where(counts, values, priors)
+        if kind == "nearest":
+            return values
+        counts = values.max(axis=1, keepdims=True) > 0.0
+        return np.where(counts, values * self.ruleset.score_factors, priors)
 
     @cached_property
     def _bulk(self) -> kernels.BulkPredictions | None:
@@ -292,14 +296,14 @@ def compute_scores(ruleset: "RuleSet", degrees: Floats, near: Floats | None = No
     arrays, name = ruleset.arrays, ruleset.semantics.name
     weighted = degrees * arrays.weights
     if name == "best-rule":
-        return _best_per_class(arrays, weighted)
+        return _best_per_class(arrays, weighted) * ruleset.score_factors
     if name == "added-votes":
         scores = np.zeros((len(weighted), len(arrays.labels)))
         for c, own in arrays.of_classes:
             scores[:, c] = _sum_rows(weighted.take(own, axis=1))
-        return scores
+        return scores * ruleset.score_factors
     if name == "first-match":
-        return _score_first_match(arrays, degrees)
+        return _score_first_match(arrays, degrees) * ruleset.score_factors
     if name == "at-least-class":
         return _score_at_least_class(ruleset, weighted, near)
     if name == "weighted-mean":

@@ -226,6 +226,7 @@ def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
         "semantics": asdict(ruleset.semantics),
         **({"base": list(ruleset.base)} if ruleset.base else {}),
         **({"trust": ruleset.trust} if ruleset.trust < 1.0 else {}),
+        **({"costs": list(ruleset.costs)} if ruleset.costs else {}),
         "rules": [_rule_to_dict(rule) for rule in ruleset],
         "about": About(ruleset.about).plain(),
     }
@@ -255,7 +256,8 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
 
 def _condition_to_dict(condition: Condition) -> dict[str, Any]:
     if isinstance(condition, NominalCondition):
-        return {"attribute": condition.attribute, "values": sorted(condition.values)}
+        content = {"attribute": condition.attribute, "values": sorted(condition.values)}
+        return content | {"excludes": True} if condition.excludes else content
     assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
     bounds = [_finite(bound) for bound in condition.trapezoid]
     return {"attribute": condition.attribute, "trapezoid": bounds}
@@ -392,6 +394,7 @@ def _read_ruleset(content: Mapping[str, Any]) -> "RuleSet":
         semantics=semantics,
         base=_floats(content.get("base", ())),
         trust=float(content.get("trust", 1.0)),
+        costs=_floats(content.get("costs", ())),
     )
     known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
     if any(len(counts) != len(ruleset.classes) for counts in [content["class_counts"], *known]):
@@ -432,7 +435,8 @@ def _read_rule(content: Mapping[str, Any]) -> Rule:
 def _read_condition(content: Mapping[str, Any]) -> Condition:
     name = content["attribute"]
     if "values" in content:
-        return NominalCondition(name, frozenset(content["values"]))
+        excludes = content.get("excludes", False)
+        return NominalCondition(name, frozenset(content["values"]), excludes=excludes)
     bounds = content["trapezoid"]
     if len(bounds) != 4:
         raise ValueError(f"The condition on {name!r} must have four bounds, got {len(bounds)}.")

@@ -72,8 +72,8 @@ class RuleArrays:
         widths = np.array([a.width for a in attributes] or [1.0], dtype=np.float64)[self.columns]
         self.slope_low = _slopes(self.core_low, self.support_low, widths)
         self.slope_high = _slopes(self.core_high, self.support_high, widths)
-        # Nominal conditions: which codes they allow, one table after another, each preceded by
-        # False for a category never seen (code -1); the place of code 0, -1 for other conditions.
+        # Nominal conditions: which codes they allow, one table after another, from the
+        # code of a category never seen, -1, on; the place of code 0, -1 for other conditions.
         nominal = [(k, c) for k, c in enumerate(conditions) if isinstance(c, NominalCondition)]
         self.nominal_at = np.array([k for k, _ in nominal], dtype=np.int64)
         self.code_0 = np.full(len(conditions), -1, dtype=np.int64)
@@ -82,7 +82,7 @@ class RuleArrays:
         for k, c in nominal:
             categories = attributes[self.columns[k]].categories or ()
             self.code_0[k], self.n_codes[k] = len(allowed) + 1, len(categories)
-            allowed += [False, *(value in c.values for value in categories)]
+            allowed += map(c.allows, (None, *categories))
         self.allowed = np.array(allowed, dtype=np.bool_)
 
     # ---------------------------------------------------------------- conditions

@@ -1,11 +1,13 @@
 """The rule set: rules, their semantics, and the features they use; a predictor that can be read."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from math import inf
+from math import fsum, inf
+from numbers import Real
+from operator import mul
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Flags, Floats, Positions, import_optional, write_atomically
+from frri._reproducible import log, snap
+from frri._util import Flags, Floats, Positions, import_optional, short_repr, write_atomically
 from frri.rules import json_format, text
 from frri.rules.condition import Condition
 from frri.rules.conformal import half_width
@@ -75,6 +78,9 @@ class RuleSet:
         in regression, one for each class but the first in "cumulative-logits".
     trust : float, default=1.0
         Fraction of the probabilities that comes from the rules; the rest are the class priors.
+    costs : tuple of float, optional
+        Costs of misclassifying a sample of each class, if they are not all equal: see
+        `with_decision`. The base of "softmax-votes" contains their logarithms.
 
     Attributes
     ----------
@@ -111,6 +117,7 @@ class RuleSet:
     class_counts: tuple[float, ...]
     about: Mapping[str, Any] = field(compare=False)
     trust: float
+    costs: tuple[float, ...]
 
     def __init__(
         self,
@@ -129,6 +136,7 @@ class RuleSet:
         semantics: Semantics | str = "best-rule",
         base: tuple[float, ...] = (),
         trust: float = 1.0,
+        costs: tuple[float, ...] = (),
     ) -> None:
         settings = {"t_norm": t_norm, "fallback": fallback, "clip": clip, "missing": missing}
         chosen = _semantics(semantics, combination, settings)
@@ -145,6 +153,7 @@ class RuleSet:
             "class_counts": _tuple(class_counts) or (1.0,) * len(labels),
             "about": About({} if about is None else about),
             "trust": trust,
+            "costs": _tuple(costs),
         }.items():
             object.__setattr__(self, name, value)
         for problem in _find_problems(self):
@@ -184,6 +193,17 @@ class RuleSet:
     def arrays(self) -> RuleArrays:
         """The rules as arrays, for engines; may change with any version."""
         return RuleArrays(self.rules, self.attributes, self.semantics, self.classes)
+
+    @cached_property
+    def priors(self) -> Floats:
+        """The size of each class in training, times its cost."""
+        return np.array(self.class_counts) * (self.costs or 1.0)
+
+    @cached_property
+    def score_factors(self) -> Floats:
+        """The cost of each class where it multiplies the score, otherwise 1."""
+        costs = self.costs if self.semantics.meaning.link == "shares" else ()
+        return np.array(costs or (1.0,) * len(self.classes))
 
     @cached_property
     def used_attributes(self) -> tuple[str, ...]:
@@ -313,6 +333,39 @@ class RuleSet:
 
     # ---------------------------------------------------------------- editing
 
+    def with_decision(self, decision: "str | Mapping[Any, float]") -> "RuleSet":
+        """Return the same rules with other costs of misclassification; nothing is fitted again.
+
+        The effect on scores and probabilities is described in `frri.rules.semantics`. The base of
+        "softmax-votes" is rounded to multiples of 2**-40, as all estimators give it, when it gets
+        costs, so that "accuracy" takes them away again exactly.
+
+        Parameters
+        ----------
+        decision : {"accuracy", "balanced"} or mapping
+            "accuracy": equal costs, whatever they are. "balanced": costs inversely proportional to
+            the sizes of the classes in training. A mapping has the cost of misclassifying a sample
+            of each class, 1 for classes that it lacks; a class may be given by its text.
+
+        Examples
+        --------
+        >>> rules = RuleSet((Rule((), "no", 0.6), Rule((), "yes", 0.4)), (), ("no", "yes"))
+        >>> careful = rules.with_decision({"yes": 2})
+        >>> careful.predict([[]]).tolist(), careful.predict_proba([[]]).round(2).tolist()
+        (['yes'], [[0.43, 0.57]])
+        >>> careful.with_decision("accuracy") == rules
+        True
+        """
+        if self.task != "classification":
+            raise ValueError(f"Only classes without an order have costs; this is {self.task}.")
+        costs = decision_costs(decision, self.classes, self.class_counts)
+        if costs == self.costs:
+            return self
+        if self.semantics.meaning.link != "softmax":
+            return replace(self, costs=costs)
+        old, new = (snap(log(given or 1.0)) for given in (self.costs, costs))
+        return replace(self, base=tuple((snap(self.base) - old + new).tolist()), costs=costs)
+
     def without_rule(self, index: int) -> "RuleSet":
         """Return all rules but one."""
         self._rule(index)
@@ -439,6 +492,42 @@ class RuleSet:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
+# Smallest and largest cost of misclassification.
+COSTS = (1.0 / LARGEST_SAID, LARGEST_SAID)
+
+
+def decision_costs(
+    decision: Any, classes: Sequence[Label], sizes: Sequence[float]
+) -> tuple[float, ...]:
+    """Return the cost of each class by the argument of `RuleSet.with_decision`; none if equal.
+
+    Examples
+    --------
+    >>> decision_costs("balanced", ("no", "yes"), (30, 10)), decision_costs({}, ("no", "yes"), ())
+    ((0.666..., 2.0), ())
+    """
+    costs = [1.0] * len(classes)
+    if isinstance(decision, Mapping):
+        places: dict[Any, int] = {str(label): c for c, label in enumerate(classes)}
+        places |= {label: c for c, label in enumerate(classes)}
+        for label, cost in decision.items():
+            place = places.get(label, places.get(str(label)))
+            if place is None:
+                known = f"which does not exist; the classes are {', '.join(map(repr, classes[:8]))}"
+                raise ValueError(f"decision names the class {label!r}, {known}.")
+            is_number = isinstance(cost, Real) and not isinstance(cost, bool)
+            costs[place] = float(cost) if is_number else 0.0
+            if not COSTS[0] <= costs[place] <= COSTS[1]:
+                given = f"{short_repr(cost)}; give it a finite number above 0"
+                raise ValueError(f"The cost of misclassifying {label!r} is {given}.")
+    elif isinstance(decision, str) and decision == "balanced":
+        costs = [fsum(sizes) / (len(sizes) * size) if size > 0 else 1.0 for size in sizes]
+    elif not isinstance(decision, str) or decision != "accuracy":
+        known = "accuracy, balanced or a mapping from classes to costs"
+        raise ValueError(f"decision must be {known}, got {short_repr(decision)}.")
+    return tuple(costs) if len(set(costs)) > 1 else ()
+
+
 def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(map(plain_scalar, values))
 
@@ -477,7 +566,7 @@ def _find_problems(ruleset: RuleSet) -> Iterator[str]:
 
 
 def _find_score_problems(ruleset: RuleSet) -> Iterator[str]:
-    """Yield what is wrong with the base and the trust."""
+    """Yield what is wrong with the base, the trust and the costs."""
     name, meaning, base = ruleset.semantics.name, ruleset.semantics.meaning, ruleset.base
     n_base = meaning.base_length(len(ruleset.classes))
     if len(base) != n_base or not all(abs(value) <= LARGEST_SAID for value in base):
@@ -488,3 +577,10 @@ def _find_score_problems(ruleset: RuleSet) -> Iterator[str]:
     if not 0.0 <= ruleset.trust <= 1.0 or (ruleset.trust < 1.0 and not shrinks):
         most = "from 0 to 1" if shrinks else f"1 in {name}"
         yield f"The trust in the rules must be {most}, got {ruleset.trust}."
+    costs, counts = ruleset.costs, ruleset.class_counts
+    if costs and (ruleset.task != "classification" or len(costs) != len(ruleset.classes)):
+        yield f"There must be one cost per class without an order, or none, got {costs}."
+    elif not all(COSTS[0] <= cost <= COSTS[1] for cost in costs):
+        yield f"The costs must be numbers from {COSTS[0]:g} to {COSTS[1]:g}, got {costs}."
+    elif costs and not 0 < sum(map(mul, counts, costs)) < inf:
+        yield f"The costs {costs} are too far from 1 for the class counts {counts}."

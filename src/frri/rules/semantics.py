@@ -30,6 +30,14 @@ set is the fraction that comes from the rules. Classes that are then ahead of th
 levelled with it, and by `steps` those that are ahead of the median: see
 `frri.rules.inference`.
 
+*Costs* of misclassifying the samples of each class change the decisions of classifiers, which have
+the first two links. By `shares`, the score of a class is multiplied by its cost before scores are
+compared, and so are the values of the fallbacks `stretched`, `partial` and `priors`; `nearest` is
+not changed. By `softmax`, the base of a class contains the natural logarithm of its
+cost, rounded to a multiple of 2**-40. Probabilities are shrunk towards class priors times costs.
+They are those of a population in which every class has its cost as weight, so that the predicted
+class has the largest one.
+
 The settings:
 
 t_norm

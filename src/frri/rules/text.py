@@ -14,11 +14,21 @@ if TYPE_CHECKING:
     from frri.rules.rule import Label, Rule
     from frri.rules.ruleset import RuleSet
 
+# Largest and smallest votes that are shown, if there are more than both together.
+SHOWN_VOTES = 3
+
 
 def ruleset_lines(ruleset: "RuleSet") -> list[str]:
-    """Return one line per rule, and a last one for the base."""
-    base = base_text(ruleset)
-    return [*(rule_text(ruleset, rule) for rule in ruleset), *([base] if base else [])]
+    """Return one line per rule, then one for the base and one for the costs."""
+    more = filter(None, (base_text(ruleset), decision_text(ruleset)))
+    return [*(rule_text(ruleset, rule) for rule in ruleset), *more]
+
+
+def decision_text(ruleset: "RuleSet") -> str:
+    """Return the costs of misclassification as a phrase; nothing where there are none."""
+    pairs = zip(ruleset.classes, ruleset.costs, strict=False)
+    parts = [f"{label}{'' if c else ' costs'} {cost:.6g}" for c, (label, cost) in enumerate(pairs)]
+    return f"Decision: misclassifying {', '.join(parts)}" if parts else ""
 
 
 def base_text(ruleset: "RuleSet") -> str:
@@ -64,9 +74,7 @@ def conclusion_text(ruleset: "RuleSet | None", rule: "Rule") -> str:
 
 def _consequent(ruleset: "RuleSet | None", rule: "Rule") -> str:
     if rule.votes is not None:
-        names = [f"{label} " for label in ruleset.classes] if ruleset else [""] * len(rule.votes)
-        votes = zip(names, rule.votes, strict=True)
-        return "by votes " + ", ".join(f"{name}{vote:+.3g}" for name, vote in votes)
+        return _votes_text(ruleset, rule, rule.votes)
     if ruleset is not None and ruleset.semantics.meaning.adds:
         if ruleset.semantics.meaning.says == "number":
             form = "+.2f" if ruleset.classes else "+.6g"
@@ -77,10 +85,22 @@ def _consequent(ruleset: "RuleSet | None", rule: "Rule") -> str:
     return f"{'=' if rule.relation == 'is' else rule.relation} {said}"
 
 
+def _votes_text(ruleset: "RuleSet | None", rule: "Rule", votes: tuple[float, ...]) -> str:
+    """Return the votes of a rule for classes, the largest first; of many classes, both ends."""
+    amounts = [rule.weight * vote for vote in votes]
+    if ruleset is None:
+        return "by votes " + ", ".join(f"{vote:+.3g}" for vote in amounts)
+    order = sorted(range(len(amounts)), key=lambda c: -amounts[c])
+    shown = [f"{ruleset.classes[c]} {amounts[c]:+.2f}" for c in order]
+    if len(shown) > 2 * SHOWN_VOTES:
+        shown[SHOWN_VOTES:-SHOWN_VOTES] = ["..."]
+    return ", ".join(shown)
+
+
 def _bracketed(ruleset: "RuleSet | None", rule: "Rule") -> str:
     """Return the weight and statistics of a rule in brackets; nothing where there are none."""
     adds = ruleset is not None and ruleset.semantics.meaning.adds
-    known = [] if adds and rule.votes is None else [f"confidence {share(rule.weight)}"]
+    known = [] if adds else [f"confidence {share(rule.weight)}"]
     if rule.statistics is not None:
         total = "" if ruleset is None else f" of {amount(sum(ruleset.class_counts))}"
         known.append(f"covers {amount(rule.statistics.covered)}{total}")
@@ -113,6 +133,8 @@ def condition_text(
     'age < 30'
     >>> condition_text(NumericCondition("age", 1 / 3, 1000000))
     'age >= 1000000 (fades, ends at 0.333333)'
+    >>> condition_text(NominalCondition("colour", frozenset({"red", "blue"}), excludes=True))
+    'colour not in {blue, red}'
 
     There is nothing between two ordered categories, so each is shown by itself:
 
@@ -122,8 +144,11 @@ def condition_text(
     """
     name = condition.attribute
     if isinstance(condition, NominalCondition):
-        values = sorted(condition.values)
-        return f"{name} = {values[0]}" if len(values) == 1 else f"{name} in {{{', '.join(values)}}}"
+        values, sign, word = sorted(condition.values), "=", "in"
+        if condition.excludes:
+            sign, word = "!=", "not in"
+        one = f"{name} {sign} {values[0]}"
+        return one if len(values) == 1 else f"{name} {word} {{{', '.join(values)}}}"
     assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
     if attribute is not None and attribute.kind == "ordinal":
         return _ordinal_text(condition, attribute)
@@ -245,4 +270,5 @@ def ruleset_html(ruleset: "RuleSet") -> str:
     return (
         f"<p>{number} for <b>{escape(ruleset.target)}</b></p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        + (f"<p>{escape(decision_text(ruleset))}</p>" if ruleset.costs else "")
     )

@@ -75,7 +75,10 @@ export function endsText(condition, attribute, clip) {
  * @returns {string}
  */
 export function conditionText(condition, attribute, clip) {
-  if (condition.values) return `fully for ${[...condition.values].sort().join(", ")}, else not at all`;
+  if (condition.values) {
+    const listed = [...condition.values].sort().join(", ");
+    return condition.excludes ? `not at all for ${listed}, else fully` : `fully for ${listed}, else not at all`;
+  }
   if (attribute.categories) {
     const full = membersOf(condition, attribute).filter(([, degree]) => degree >= 1);
     const partly = partlyText(condition, attribute);

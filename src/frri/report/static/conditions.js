@@ -128,26 +128,27 @@ function boundInputs(condition, attribute, id, replace, title, fail) {
 }
 
 function valueChoices(condition, attribute, id, replace, title, fail) {
-  const allowed = new Set(condition.values);
+  const listed = new Set(condition.values);
   const shown = attribute.categories.length > MOST_VALUES ? condition.values : attribute.categories;
   return h(
     "fieldset",
     { class: "choices" },
-    h("legend", {}, "is one of"),
+    h("legend", {}, condition.excludes ? "is none of" : "is one of"),
     shown.map((category, i) => {
       const box = h("input", {
         type: "checkbox",
         id: `value-${id}-${i}`,
-        checked: allowed.has(category),
+        checked: listed.has(category),
       });
       box.addEventListener("change", () => {
         const values = attribute.categories.filter((one) =>
-          one === category ? box.checked : allowed.has(one),
+          one === category ? box.checked : listed.has(one),
         );
         if (values.length) replace({ ...condition, values }, `${title}: other values`);
         else {
           box.checked = true;
-          fail("One value at least must be allowed; drop the condition instead.", null);
+          const done = condition.excludes ? "excluded" : "allowed";
+          fail(`One value at least must be ${done}; drop the condition instead.`, null);
         }
       });
       return h("div", {}, box, h("label", { for: box.id }, named(category)));

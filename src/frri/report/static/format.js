@@ -135,6 +135,17 @@ export function boundsOf(condition) {
 }
 
 /**
+ * Whether a condition on categories holds for one of them.
+ *
+ * @param {object} condition
+ * @param {string} category
+ * @returns {boolean}
+ */
+export function allows(condition, category) {
+  return condition.values.includes(category) !== Boolean(condition.excludes);
+}
+
+/**
  * Whether core and support are neighbouring numbers, as in `< b` and `> b`.
  *
  * @param {number} core

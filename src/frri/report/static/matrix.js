@@ -11,7 +11,7 @@ import { placesOf, rangeBar } from "./rangeBar.js";
 import { ranking } from "./ranking.js";
 import { distribution, scalesOnce } from "./distributions.js";
 import { sidesOf } from "./conditionText.js";
-import { attributesByName, boundsOf, counted, show } from "./format.js";
+import { allows, attributesByName, boundsOf, counted, show } from "./format.js";
 
 /** Room for a column, and for what stands beside the attributes whatever rules are, in pixels. */
 const COLUMN = 70;
@@ -205,7 +205,8 @@ export function placeOf(store, rule, name) {
   if (!condition) return null;
   if (condition.values) {
     const { categories } = attributesByName(store.facts.model).get(name);
-    return Math.min(...condition.values.map((value) => categories.indexOf(value)));
+    const place = categories.findIndex((category) => allows(condition, category));
+    return place < 0 ? categories.length : place;
   }
   const [, low, high] = placesOf(condition, scalesOnce(store).get(name));
   return (low + high) / 2;

@@ -3,7 +3,7 @@
  */
 
 import { shared, size } from "./rows.js";
-import { attributesByName, boundsOf, rangeOf } from "./format.js";
+import { allows, attributesByName, boundsOf, rangeOf } from "./format.js";
 
 /**
  * The rules that share most embedded rows with a rule, relative to what either covers.
@@ -72,7 +72,7 @@ export function likeness(a, b, attributes) {
 function likeValues(left, right, attribute) {
   const [a, b] = [left, right].map((conditions) =>
     attribute.categories.filter((category) =>
-      conditions.every(({ values }) => values.includes(category)),
+      conditions.every((condition) => allows(condition, category)),
     ),
   );
   const both = a.filter((category) => b.includes(category)).length;

@@ -27,6 +27,8 @@ const HOW = {
   base: "Where no rule holds, the base decides.",
 };
 
+const COSTS = " What speaks for a class, and its frequency, count times its cost.";
+
 const MISSING = {
   typical: "counts as the typical one of its attribute",
   fails: "satisfies no condition",
@@ -92,6 +94,7 @@ export function modelBlock({ facts, state, rows }) {
         `${conditions.toLocaleString("en")}${rules ? `, ${decimal(conditions / rules)} per rule` : ""}`,
       ],
       addsVotes(model) && ["Base", baseParts(model)],
+      model.costs && ["Cost of misclassifying", costParts(model)],
       predictsNumbers(model) && model.base && ["Base", shownNumber(facts, model.base[0])],
       ["Conditions joined by", model.semantics.t_norm.replace("_", " ")],
       [
@@ -108,7 +111,7 @@ export function modelBlock({ facts, state, rows }) {
       ],
       overview.version && ["Made with", `frri ${overview.version}`],
     ]),
-    h("p", { class: "muted" }, `${HOW[model.semantics.name]} ${HOW[model.semantics.fallback]}`),
+    h("p", { class: "muted" }, `${HOW[model.semantics.name]} ${HOW[model.semantics.fallback]}${model.costs ? COSTS : ""}`),
     settingsBlock(overview.settings.filter(([name]) => name !== "edits")),
     logBlock(model.about.log),
   ];
@@ -144,6 +147,10 @@ function logBlock(log) {
 
 function baseParts({ classes, base }) {
   return classes.flatMap((label, c) => [c ? ", " : "", named(label), ` ${signedText(base[c])}`]);
+}
+
+function costParts({ classes, costs }) {
+  return classes.flatMap((label, c) => [c ? ", " : "", named(label), ` ${Number(costs[c].toPrecision(6))}`]);
 }
 
 /**

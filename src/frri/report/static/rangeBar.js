@@ -1,7 +1,7 @@
 /** A condition as a bar on the scale of its attribute: a solid core, and ends that fade. */
 
 import { s } from "./dom.js";
-import { boundsOf, isStrict } from "./format.js";
+import { allows, boundsOf, isStrict } from "./format.js";
 
 const [WIDTH, HEIGHT] = [100, 12];
 
@@ -100,9 +100,8 @@ function trapezoid(condition, scale, colour) {
 function blocks(condition, attribute, colour) {
   const step = WIDTH / attribute.categories.length;
   const gap = Math.min(1, step / 4);
-  const allowed = new Set(condition.values);
   return attribute.categories.map((category, i) =>
-    allowed.has(category)
+    allows(condition, category)
       ? s("rect", { class: colour, x: i * step + gap, width: step - 2 * gap, height: HEIGHT })
       : null,
   );

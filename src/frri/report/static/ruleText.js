@@ -13,6 +13,9 @@ import { endsText, membersOf } from "./conditionText.js";
 import { addsVotes } from "./votes.js";
 import { attributesByName, boundsOf, isStrict, show, signedText } from "./format.js";
 
+/** Largest and smallest votes that are shown, if there are more than both together. */
+const SHOWN_VOTES = 3;
+
 /**
  * A condition as a phrase.
  *
@@ -25,9 +28,10 @@ export function conditionParts(condition, attribute, clip) {
   const name = { name: condition.attribute };
   if (condition.values) {
     const values = [...condition.values].sort(byCodePoint);
-    if (values.length === 1) return [name, " = ", { name: values[0] }];
+    const { excludes } = condition;
+    if (values.length === 1) return [name, excludes ? " is not " : " = ", { name: values[0] }];
     const listed = values.flatMap((value, i) => (i ? [", ", { name: value }] : [{ name: value }]));
-    return [name, " in {", ...listed, "}"];
+    return [name, excludes ? " not in {" : " in {", ...listed, "}"];
   }
   const [before, after] = around(condition, attribute);
   const ends = endsText(condition, attribute, clip);
@@ -45,6 +49,7 @@ export function shortParts(condition, attribute) {
   if (condition.values) {
     const values = [...condition.values].sort(byCodePoint);
     const shown = values.slice(0, 3).flatMap((v, i) => (i ? [", ", { name: v }] : [{ name: v }]));
+    if (condition.excludes) shown.unshift("not ");
     return values.length > 3 ? [...shown, `, +${values.length - 3}`] : shown;
   }
   const [before, after] = around(condition, attribute);
@@ -71,17 +76,22 @@ export function ruleParts(model, rule) {
 
 /** What a rule says about the target; where rules vote, their weight is part of it. */
 function saidParts(model, rule) {
-  if (rule.votes)
-    return rule.votes.flatMap((vote, c) => [
-      c ? ", " : " by votes ",
-      { name: model.classes[c] },
-      ` ${signedText(vote)}`,
-    ]);
+  if (rule.votes) return votesParts(model, rule);
   if (predictsNumbers(model)) return [addsNumbers(model) ? " " : " is ", saidText(model, rule)];
   if (movesAnswer(model)) return [` moves by ${signedText(rule.weight * rule.then)}`];
   if (rule.relation && rule.relation !== "is") return [` is ${rule.relation} `, { name: rule.then }];
   if (addsVotes(model)) return [" ", { name: rule.then }, ` ${signedText(rule.weight)}`];
   return [" is ", { name: rule.then }];
+}
+
+/** The votes of a rule for classes, the largest first; of many classes, both ends. */
+function votesParts(model, rule) {
+  const amounts = rule.votes.map((vote, c) => [rule.weight * vote, c]);
+  amounts.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const shown = amounts.map(([amount, c]) => [{ name: model.classes[c] }, ` ${signedText(amount)}`]);
+  if (shown.length > 2 * SHOWN_VOTES)
+    shown.splice(SHOWN_VOTES, shown.length - 2 * SHOWN_VOTES, ["..."]);
+  return shown.flatMap((parts, k) => [k ? ", " : " ", ...parts]);
 }
 
 /**

@@ -23,7 +23,7 @@ export function sizesCard({ facts }) {
     h(
       "p",
       { class: "muted" },
-      `${capitalised(measure)} on parts of the training rows that the rules were not learned from, with its standard error. At most ${counted(chosen, "rule")} was chosen, the fewest within one standard error of the best.`,
+      `${capitalised(measure)} on parts of the training rows that the rules were not learned from, with its standard error. At most ${counted(chosen, "rule")} was chosen, the fewest within half a standard error of the best.`,
     ),
     drawing(path, near),
     h(

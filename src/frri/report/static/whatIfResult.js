@@ -83,7 +83,8 @@ function reasonParts(store, model, values, { prediction, rule, score, fired }, h
   const reasons = holdingParts(model, entry.rule, values);
   if (model.semantics.name === "first-match")
     return [`Because ${number} is the first in the list that holds`, ...reasons, "."];
-  const points = shareText(entry.rule.weight * held[rule - 1]);
+  const counts = countsOf(model, held);
+  const points = shareText(counts[rule - 1]);
   const head = [
     `Because ${number} holds to degree ${shareText(held[rule - 1])} and counts ${points}`,
     ...reasons,
@@ -96,16 +97,19 @@ function reasonParts(store, model, values, { prediction, rule, score, fired }, h
   }
   const rivals = fired.filter((other) => model.rules[other - 1].then !== prediction);
   if (!rivals.length) return [...head, " No rule for another class holds."];
-  const best = rivals.reduce((a, b) =>
-    model.rules[b - 1].weight * held[b - 1] > model.rules[a - 1].weight * held[a - 1] ? b : a,
-  );
+  const best = rivals.reduce((a, b) => (counts[b - 1] > counts[a - 1] ? b : a));
   const against = store.state.entries[best - 1];
   return [
     ...head,
     ` Against it, rule ${against.number} for `,
     { name: against.rule.then },
-    ` counts ${shareText(against.rule.weight * held[best - 1])}.`,
+    ` counts ${shareText(counts[best - 1])}.`,
   ];
+}
+
+/** What each rule counts: its weight times its degree, and the cost of its class if there are costs. */
+function countsOf({ classes, costs, rules }, held) {
+  return rules.map(({ weight, then }, r) => weight * held[r] * (costs?.[classes.indexOf(then)] ?? 1));
 }
 
 function votesParts(model, values, held, label) {
@@ -145,7 +149,7 @@ function keeperParts({ state }, model, held, prediction) {
 function silentParts(model, entry, label) {
   if (!entry)
     return [
-      "No rule holds for this row, so the most frequent class in training decides: ",
+      `No rule holds for this row, so the most frequent class in training${model.costs ? ", times its cost," : ""} decides: `,
       label,
       ".",
     ];
@@ -284,7 +288,7 @@ function firingList(store, entries, held, values, explained, actions) {
     return [waterfall(store, lead, held), fired.length ? listed(lead.added) : null];
   }
   if (!fired.length) return [h("p", { class: "muted" }, "None covers this row."), near];
-  return [listed(entries.map(({ rule }, r) => rule.weight * held[r])), near];
+  return [listed(countsOf(model, held)), near];
 
   function listed(counts) {
     if (model.semantics.name !== "first-match")
@@ -294,7 +298,7 @@ function firingList(store, entries, held, values, explained, actions) {
         ? `moves by ${signedText(counts[r] * entries[r].rule.then)}`
         : votes
         ? `${signedText(counts[r])} to the lead`
-        : `${shareText(held[r])} × ${shareText(entries[r].rule.weight)}`;
+        : `${shareText(held[r])} × ${shareText(entries[r].rule.weight)}${model.costs ? ` × cost = ${shareText(counts[r])}` : ""}`;
     return firedList(store, fired, values, { held, text, deciding: (explained.rule ?? mainRule) - 1, actions });
   }
 }
