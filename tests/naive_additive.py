@@ -6,7 +6,7 @@ categories), a rule a list of tests. Everything is computed object by object and
 """
 
 from itertools import pairwise
-from math import exp, log, sqrt
+from math import comb, log, sqrt
 
 import numpy as np
 
@@ -51,13 +51,19 @@ def thresholds(column, weights):
     return [middles[k] for k in sorted(chosen)]
 
 
+def ramp(threshold, column, usual):
+    """Half-width of a ramp: the usual one, or as much as there is room within the values."""
+    room = min(threshold - min(known(column)), max(known(column)) - threshold)
+    return min(max(0.99 * room, 1e-4 * usual), usual)
+
+
 def membership(test, x, half):
     attribute, side, what = test
     if x[attribute] is None:
         return 0.0
     if side == "in":
         return 1.0 if x[attribute] in what else 0.0
-    at_most = min(max(0.5 + (what - x[attribute]) / (2 * half[attribute]), 0.0), 1.0)
+    at_most = min(max(0.5 + (what - x[attribute]) / (2 * half[attribute, what]), 0.0), 1.0)
     return at_most if side == "<=" else 1.0 - at_most
 
 
@@ -75,8 +81,11 @@ class Search:
         varied = [len(set(known(column))) > 1 for column in columns]
         self.usable = [j for j, several in enumerate(varied) if several]
         ordered = [j for j in self.usable if not nominal[j]]
-        self.half = {j: half_width(columns[j], weights, width) for j in ordered}
+        self.usual = {j: half_width(columns[j], weights, width) for j in ordered}
         self.thresholds = {j: thresholds(columns[j], weights) for j in ordered}
+        self.half = {
+            (j, t): ramp(t, columns[j], self.usual[j]) for j in ordered for t in self.thresholds[j]
+        }
 
     def degree(self, rule):
         degrees = [1.0] * len(self.rows)
@@ -85,22 +94,30 @@ class Search:
                 degrees[i] *= membership(test, x, self.half)
         return degrees
 
-    def sums(self, degrees, pull):
-        G = sum(g * mu for g, mu in zip(pull["g"], degrees, strict=True))
-        H = sum(h * mu * mu for h, mu in zip(pull["h"], degrees, strict=True))
+    def sums(self, degrees, lane):
+        G = sum(g * mu for g, mu in zip(lane["g"], degrees, strict=True))
+        H = sum(h * mu * mu for h, mu in zip(lane["h"], degrees, strict=True))
         M = sum(w * mu for w, mu in zip(self.weights, degrees, strict=True))
         if self.centred:
             H -= M * M / sum(self.weights)
         return G, H, M
 
     def gain(self, rule, pull):
-        G, H, M = self.sums(self.degree(rule), pull)
-        if (G <= 0 and not pull["signed"]) or (rule and M < LEAST * (1 - EQUAL)):
-            return 0.0
-        return G * G / (2 * (H + self.penalty))
+        """What Newton steps for all scores promise; 0 for a sign or a membership that is not allowed."""
+        gain = 0.0
+        for lane in pull["lanes"]:
+            G, H, M = self.sums(self.degree(rule), lane)
+            if (
+                pull["sign"] * G < 0
+                or (pull["sign"] and G == 0)
+                or (rule and M < LEAST * (1 - EQUAL))
+            ):
+                return 0.0
+            gain += G * G / (2 * (H + self.penalty))
+        return gain
 
     def tests(self, rule, pull):
-        """Every test that may be added, in the order in which equal gains are decided."""
+        """Every test that may be added with its price, in the order in which equal ones are decided."""
         used = {(attribute, side) for attribute, side, _ in rule}
         for j in self.usable:
             if self.nominal[j]:
@@ -111,10 +128,13 @@ class Search:
                 for side in ("<=", ">="):
                     again = (j, side, t) in rule if self.curved else (j, side) in used
                     if not again and side in pull["sides"].get(j, ("<=", ">=")):
-                        yield j, side, t
+                        yield (j, side, t), 0.0
 
     def sets(self, rule, j, pull):
-        """Beginnings of the categories in the order of their gradient by curvature, and ends if signed."""
+        """Beginnings and ends of the categories in the order of each score's gradient by curvature.
+
+        The price of s out of q categories is the logarithm of the number of such sets.
+        """
         degrees = self.degree(rule)
         categories = sorted(
             {
@@ -124,23 +144,29 @@ class Search:
             }
         )
 
-        def ratio(category):
+        def ratio(category, lane):
             own = [i for i, x in enumerate(self.rows) if x[j] == category]
-            G = sum(pull["g"][i] * degrees[i] for i in own)
-            H = sum(pull["h"][i] * degrees[i] ** 2 for i in own)
-            return G / max(H, 1e-12)
+            G = sum(lane["g"][i] * degrees[i] for i in own)
+            H = sum(lane["h"][i] * degrees[i] ** 2 for i in own)
+            return G / (H + self.penalty)
 
-        order = sorted(categories, key=lambda category: -ratio(category))
-        for direction in (order, order[::-1]) if pull["signed"] else (order,):
-            for k in range(1, len(direction)):
-                yield j, "in", frozenset(direction[:k])
+        for lane in pull["lanes"]:
+            ratios = {category: ratio(category, lane) for category in categories}
+            order = sorted(categories, key=lambda category: -ratios[category])
+            for direction in (order, order[::-1]):
+                for k in range(1, len(direction)):
+                    yield (j, "in", frozenset(direction[:k])), log(comb(len(direction), k))
 
     def best_test(self, rule, pull):
-        found = [(test, self.gain([*rule, test], pull)) for test in self.tests(rule, pull)]
-        most = max((gain for _, gain in found), default=0.0)
+        """The test of the largest gain less its price, and its gain."""
+        found = []
+        for test, price in self.tests(rule, pull):
+            gain = self.gain([*rule, test], pull)
+            found.append((test, gain, gain - price if gain > 0 else 0.0))
+        most = max((worth for _, _, worth in found), default=0.0)
         if most <= 0.0:
             return None
-        return next((test, gain) for test, gain in found if gain >= most * (1 - EQUAL))
+        return next((test, gain) for test, gain, worth in found if worth >= most * (1 - EQUAL))
 
     def grown(self, pull):
         rule = []
@@ -170,8 +196,8 @@ class Search:
 # --- losses
 
 
-def minimum(start, bounded, derivatives):
-    """Newton's method on the weights that are not held at 0; held are those that would go below it."""
+def minimum(start, signs, derivatives):
+    """Newton's method on the weights that are not held at 0; held are those that would cross it."""
     x = np.array(start, dtype=float)
     held = set()
     while True:
@@ -194,80 +220,60 @@ def minimum(start, bounded, derivatives):
             x = trial
             if moved < 1e-13:
                 break
-        below = [k for k in free if bounded[k] and x[k] < 0]
-        if below:
-            held.add(min(below, key=lambda k: x[k]))
+        crossed = [k for k in free if signs[k] * x[k] < 0]
+        if crossed:
+            held.add(max(crossed, key=lambda k: abs(x[k])))
             continue
         gradient = derivatives(x)[1]
-        wanting = [k for k in held if gradient[k] < -1e-9]
+        wanting = [k for k in held if signs[k] * gradient[k] < -1e-9]
         if not wanting:
             return x
-        held.remove(min(wanting, key=lambda k: gradient[k]))
+        held.remove(max(wanting, key=lambda k: abs(gradient[k])))
 
 
 class Softmax:
-    """Votes of at least 0 for classes, on a base for every class."""
+    """Votes for classes on a base: log odds of the second of two classes, or a score for each."""
 
     def __init__(self, classes, n_classes, weights, penalty, worth, sides=None):
-        self.classes, self.voices, self.weights = classes, range(n_classes), weights
-        self.penalty, self.worth = penalty, worth
-        self.sides = sides or {}
+        self.classes, self.weights, self.penalty, self.worth = classes, weights, penalty, worth
+        self.n_classes, self.n_scores = n_classes, 1 if n_classes == 2 else n_classes
+        self.sides = sides or {0: {}}
 
-    def scores(self, voices, degrees, votes, base):
-        F = [list(base) for _ in self.classes]
-        for voice, degree, vote in zip(voices, degrees, votes, strict=True):
-            for i, mu in enumerate(degree):
-                F[i][voice] += vote * mu
-        return F
+    def probabilities(self, A, x):
+        """Samples x classes, from the weights by score; a score that there is not is 0."""
+        scores = np.zeros((A.shape[1], self.n_classes))
+        scores[:, self.n_classes - self.n_scores :] = (x.reshape(self.n_scores, -1) @ A).T
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return powers / powers.sum(axis=1, keepdims=True)
 
-    def probabilities(self, F):
-        powers = [[exp(f - max(row)) for f in row] for row in F]
-        return [[power / sum(row) for power in row] for row in powers]
-
-    def fitted(self, voices, degrees, times):
-        K = len(self.voices)
-        speakers = [*voices, *self.voices]
-        A = np.array([*degrees, *([[1.0] * len(self.classes)] * K)])
-        penalties = np.array([self.penalty / k for k in times] + [1e-3] * K)
+    def fitted(self, signs, degrees, times):
+        A = np.array([*degrees, [1.0] * len(self.classes)])
+        w, first = np.array(self.weights), self.n_classes - self.n_scores
+        penalties = np.tile([*(self.penalty / k for k in times), 1e-3], self.n_scores)
 
         def derivatives(x):
-            F = self.scores(voices, degrees, x[: len(voices)], x[len(voices) :])
-            P = np.array(self.probabilities(F))
-            value = sum(
-                -w * log(max(p[c], 1e-300))
-                for w, p, c in zip(self.weights, P, self.classes, strict=True)
-            ) + sum(penalties * x * x / 2)
+            P = self.probabilities(A, x)
+            value = sum(penalties * x * x / 2)
+            for i, c in enumerate(self.classes):
+                value -= w[i] * log(max(P[i, c], 1e-300))
             gradient, curvature = penalties * x, np.diag(penalties)
-            for r, c in enumerate(speakers):
-                gradient[r] -= sum(
-                    w * mu * ((y == c) - p[c])
-                    for w, mu, y, p in zip(self.weights, A[r], self.classes, P, strict=True)
-                )
-                for s, d in enumerate(speakers):
-                    curvature[r, s] += sum(
-                        np.array(self.weights) * A[r] * A[s] * P[:, c] * ((c == d) - P[:, d])
-                    )
+            for c in range(self.n_scores):
+                own = slice(c * len(A), (c + 1) * len(A))
+                hits = np.array([float(y == first + c) for y in self.classes])
+                gradient[own] -= A @ (w * (hits - P[:, first + c]))
+                for d in range(self.n_scores):
+                    other = slice(d * len(A), (d + 1) * len(A))
+                    h = w * P[:, first + c] * ((c == d) - P[:, first + d])
+                    curvature[own, other] += (A * h) @ A.T
             return value, gradient, curvature
 
-        bounded = [True] * len(voices) + [False] * K
-        x = minimum(np.zeros(len(speakers)), bounded, derivatives)
-        weights, base = x[: len(voices)], x[len(voices) :]
-        return {
-            "weights": weights,
-            "base": base,
-            "P": self.probabilities(self.scores(voices, degrees, weights, base)),
-            "value": derivatives(x)[0],
-        }
-
-    def pull(self, fitted, voice):
-        P = [row[voice] for row in fitted["P"]]
-        hits = [float(y == voice) for y in self.classes]
-        return {
-            "g": [w * (hit - p) for w, hit, p in zip(self.weights, hits, P, strict=True)],
-            "h": [w * p * (1 - p) for w, p in zip(self.weights, P, strict=True)],
-            "signed": False,
-            "sides": self.sides.get(voice, {}),
-        }
+        x = minimum(np.zeros(len(penalties)), [*signs, 0] * self.n_scores, derivatives)
+        P = self.probabilities(A, x)
+        lanes = []
+        for c in range(first, self.n_classes):
+            hits = np.array([float(y == c) for y in self.classes])
+            lanes.append({"g": w * (hits - P[:, c]), "h": w * P[:, c] * (1 - P[:, c])})
+        return {"weights": x.reshape(self.n_scores, -1), "lanes": lanes, "value": derivatives(x)[0]}
 
     def least_gain(self, _):
         return self.worth
@@ -276,38 +282,24 @@ class Softmax:
 class Squares:
     """Contributions on a base; of either sign, or up (1) and down (-1)."""
 
-    def __init__(self, target, weights, penalty, worth, voices=(0,), sides=None):
+    def __init__(self, target, weights, penalty, worth, sides=None):
         self.target, self.weights, self.penalty = target, weights, penalty
-        self.worth, self.voices, self.sides = worth, voices, sides or {}
+        self.worth, self.sides = worth, sides or {0: {}}
 
-    def fitted(self, voices, degrees, times):
-        signs = [-1.0 if voice < 0 else 1.0 for voice in voices]
-        turned = [[s * mu for mu in degree] for s, degree in zip(signs, degrees, strict=True)]
-        A = np.array([*turned, [1.0] * len(self.target)])
+    def fitted(self, signs, degrees, times):
+        A = np.array([*degrees, [1.0] * len(self.target)])
         y, w = np.array(self.target), np.array(self.weights)
-        penalties = np.array([self.penalty / k for k in times] + [0.0])
+        penalties = np.array([*(self.penalty / k for k in times), 0.0])
 
         def derivatives(x):
             left = y - x @ A
             value = sum(w * left * left) / 2 + sum(penalties * x * x) / 2
             return value, penalties * x - A @ (w * left), (A * w) @ A.T + np.diag(penalties)
 
-        x = minimum(np.zeros(len(A)), [voice != 0 for voice in voices] + [False], derivatives)
-        return {
-            "weights": np.array([s * v for s, v in zip(signs, x[:-1], strict=True)]),
-            "base": x[-1:],
-            "left": y - x @ A,
-            "value": derivatives(x)[0],
-        }
-
-    def pull(self, fitted, voice):
-        sign = -1.0 if voice < 0 else 1.0
-        return {
-            "g": [w * sign * r for w, r in zip(self.weights, fitted["left"], strict=True)],
-            "h": list(self.weights),
-            "signed": voice == 0,
-            "sides": self.sides.get(voice, {}),
-        }
+        x = minimum(np.zeros(len(A)), [*signs, 0], derivatives)
+        left = y - x @ A
+        lanes = [{"g": w * left, "h": w}]
+        return {"weights": x[None], "lanes": lanes, "left": left, "value": derivatives(x)[0]}
 
     def least_gain(self, fitted):
         total = sum(w * r * r for w, r in zip(self.weights, fitted["left"], strict=True))
@@ -317,65 +309,39 @@ class Squares:
 # --- rules one after another
 
 
-def induce(search, loss, max_rules, refine=0, enough=None, again=2):
-    """Triples (voice, rule, how often it was added), and the fit of those that have a weight.
+def induce(search, loss, max_rules, enough=None, repeats=40):
+    """Triples (sign, rule, how often it was added), and the fit of those that have a weight.
 
-    A rule added k times is like k equal rules: its weight v costs k times penalty / 2 (v / k)^2. All
-    additions together are at most `again` times the number of rules allowed.
+    A rule added k times is like k equal rules: its weight v costs k times penalty / 2 (v / k)^2. Rules
+    are added again at most `repeats` times in all.
     """
 
     def fit(rules):
         degrees = [search.degree(rule) for _, rule, _ in rules]
         return loss.fitted([r[0] for r in rules], degrees, [r[2] for r in rules])
 
-    def best(fitted, voice):
-        pull = loss.pull(fitted, voice)
-        rule = search.best_rule(pull)
-        return voice, rule, search.gain(rule, pull)
-
-    def place_of(voice, rule, rules):
-        places = [k for k, r in enumerate(rules) if r[0] == voice and set(r[1]) == set(rule)]
-        return places[0] if places else None
-
-    def extended(rules):
-        while len(rules) < max_rules and sum(times for _, _, times in rules) < again * max_rules:
-            fitted = fit(rules)
-            found = [best(fitted, voice) for voice in loss.voices]
-            found = [f for f in found if enough is None or enough(f[0], f[1])]
-            most = max((gain for _, _, gain in found), default=0.0)
-            if most <= 0 or most < loss.least_gain(fitted):
-                break
-            voice, rule, _ = next(f for f in found if f[2] >= most * (1 - EQUAL))
-            k = place_of(voice, rule, rules)
-            if k is None:
-                rules = [*rules, (voice, rule, 1)]
-            else:
-                rules = [*rules[:k], (voice, rules[k][1], rules[k][2] + 1), *rules[k + 1 :]]
-        return rules
-
-    def revised(rules):
-        price, place = loss.least_gain(fit(rules)), 0
-        while place < len(rules):
-            voice, _, times = rules[place]
-            without = rules[:place] + rules[place + 1 :]
-            shorter = fit(without)
-            _, new, _ = best(shorter, voice)
-            replaced = [*rules[:place], (voice, new, times), *rules[place + 1 :]]
-            refused = enough is not None and not enough(voice, new)
-            if place_of(voice, new, without) is not None or refused:
-                replaced = rules
-            now, then = fit(rules)["value"], fit(replaced)["value"]
-            if shorter["value"] <= min(now, then) + price:
-                rules = without
-                continue
-            if then < now * (1 - EQUAL):
-                rules = replaced
-            place += 1
-        return rules
-
-    rules = extended([])
-    for _ in range(refine):
-        rules = extended(revised(rules))
-    weights = fit(rules)["weights"]
-    rules = [rule for rule, weight in zip(rules, weights, strict=True) if abs(weight) >= 1e-6]
+    rules = []
+    while True:
+        fitted, found = fit(rules), []
+        for sign, sides in loss.sides.items():
+            pull = {"lanes": fitted["lanes"], "sign": sign, "sides": sides}
+            rule = search.best_rule(pull)
+            if enough is None or enough(rule):
+                found.append((sign, rule, search.gain(rule, pull)))
+        most = max((gain for _, _, gain in found), default=0.0)
+        if most <= 0 or most < loss.least_gain(fitted):
+            break
+        sign, rule, _ = next(f for f in found if f[2] >= most * (1 - EQUAL))
+        same = [k for k, r in enumerate(rules) if r[0] == sign and set(r[1]) == set(rule)]
+        if same and sum(times - 1 for _, _, times in rules) >= repeats:
+            break
+        if not same and len(rules) == max_rules:
+            break
+        if same:
+            k = same[0]
+            rules = [*rules[:k], (sign, rules[k][1], rules[k][2] + 1), *rules[k + 1 :]]
+        else:
+            rules = [*rules, (sign, rule, 1)]
+    weights = np.abs(fit(rules)["weights"][:, :-1]).max(axis=0, initial=0.0)
+    rules = [rule for rule, weight in zip(rules, weights, strict=True) if weight >= 1e-6]
     return rules, fit(rules)

@@ -104,9 +104,9 @@ def precision(values, classes, weights, rule):
 class Chooser:
     """Adds, swaps, trims and adds again, each time what is worth most; the first of equals."""
 
-    def __init__(self, values, classes, weights, rules, smallest, price):
-        self.values, self.classes, self.weights = values, classes, weights
-        self.price = price * STEPS * sum(weights)
+    def __init__(self, values, classes, weights, losses, rules, smallest, price):
+        self.values, self.classes, self.weights, self.losses = values, classes, weights, losses
+        self.price = price * STEPS * sum(losses)
         known = [(rule, precision(values, classes, weights, rule)) for rule in rules]
         kept = []
         for c in sorted(set(classes)):
@@ -130,7 +130,7 @@ class Chooser:
             own = max((s[v] for _, c, s, _ in chosen if c == own_class), default=-1e9)
             other = max((s[v] for _, c, s, _ in chosen if c != own_class), default=-1e9)
             margin = min(max(own - other, -1.0), 1.0)
-            total += self.weights[v] * ((STEPS if margin > 0 else 0) + round(margin * STEPS / 2))
+            total += self.losses[v] * ((STEPS if margin > 0 else 0) + round(margin * STEPS / 2))
         return total
 
     def cost(self, rule):
@@ -192,8 +192,8 @@ class Chooser:
 class Moved:
     """The last adjustment of chosen rules: [class, weight, {(column, side): [core, width] or code}]."""
 
-    def __init__(self, values, classes, weights, rules, smallest):
-        self.values, self.classes, self.weights = values, classes, weights
+    def __init__(self, values, classes, weights, losses, rules, smallest):
+        self.values, self.classes, self.weights, self.losses = values, classes, weights, losses
         self.rules = []
         for rule in rules:
             u, far, sides = rule
@@ -313,7 +313,7 @@ class Moved:
                 pull = slope / TEMPERATURE * weight
                 sign = 1 if place[1] == "at most" else -1
                 by_core = sign * round(pull / self.rules[r][2][place][1] * PULL_STEPS)
-                found[r, place, 0] += self.weights[v] * by_core
+                found[r, place, 0] += self.losses[v] * by_core
                 by_width = round(pull * (1.0 - score / weight) * PULL_STEPS)
-                found[r, place, 1] += self.weights[v] * by_width
-        return {key: total / PULL_STEPS / sum(self.weights) for key, total in found.items()}
+                found[r, place, 1] += self.losses[v] * by_width
+        return {key: total / PULL_STEPS / sum(self.losses) for key, total in found.items()}

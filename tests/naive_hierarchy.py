@@ -1,7 +1,8 @@
 """Merging of rules from its definition: after every step all pairs are looked at again.
 
 A rule is a dict: `class`, `weight`, and `if`, a dict from columns to (support_low, core_low, core_high,
-support_high) or to a set of codes. A column that is not there may be anything. Rows are lists of numbers.
+support_high) or to a set of codes, -1 for one never seen. A column that is not there may be anything.
+Rows are lists of numbers.
 """
 
 from itertools import combinations
@@ -39,7 +40,7 @@ def hull(one, other, n_codes):
     for a in sorted(set(one["if"]) & set(other["if"])):
         p, q = one["if"][a], other["if"][a]
         if isinstance(p, set):
-            if len(p | q) < n_codes[a]:
+            if len((p | q) - {-1}) < n_codes[a]:
                 conditions[a] = p | q
             continue
         bounds = min(p[0], q[0]), min(p[1], q[1]), max(p[2], q[2]), max(p[3], q[3])

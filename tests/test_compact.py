@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -47,12 +48,16 @@ def tables(draw):
     classes = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     weights = draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
     codes = np.unique(classes, return_inverse=True)[1]
-    return np.array(values), codes, np.array(weights, dtype=float), np.array(rigid)
+    losses = draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
+    both = (np.array(one, dtype=float) for one in (weights, losses))
+    return np.array(values), codes, *both, np.array(rigid)
 
 
 def chosen(table, share, most):
-    values, classes, weights, rigid = table
-    samples = BoxSamples(values, classes, int(classes.max()) + 1, weights, rigid, len(values))
+    values, classes, weights, losses, rigid = table
+    samples = BoxSamples(
+        values, classes, int(classes.max()) + 1, weights, losses, rigid, len(values)
+    )
     anchors = np.arange(len(values))
     reach = 0.5 * box_radii(samples, anchors, 2)
     apart = reach > candidates.TOLERANCE
@@ -73,10 +78,10 @@ def chosen(table, share, most):
 @given(tables(), st.sampled_from([0.0, 0.3]), st.integers(3, 6))
 def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
     reach, types, found, boxes = chosen(table, share, most)
-    values, classes, weights, rigid = table
+    values, classes, weights, losses, rigid = table
     rows = [[None if np.isnan(x) else float(x) for x in row] for row in values]
     columns = {int(a) for a in np.flatnonzero(rigid)}
-    labels, units = classes.tolist(), weights.tolist()
+    labels, units, losses = classes.tolist(), weights.tolist(), losses.tolist()
     rules = []
     for u in range(len(rows)):
         far = naive_compact.reach(rows, labels, columns, u, 2, 0.5)
@@ -85,9 +90,10 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
             rules.append((u, far, sides))
     assert reach == [far for _, far, _ in rules]
     assert types == [list(as_types(sides, len(rigid))) for _, _, sides in rules]
-    expected = naive_compact.Chooser(rows, labels, units, rules, 0.1, 0.002).search(most)
+    expected = naive_compact.Chooser(rows, labels, units, losses, rules, 0.1, 0.002).search(most)
     assert found == [(u, far, as_types(sides, len(rigid))) for (u, far, sides), *_ in expected]
-    moved = naive_compact.Moved(rows, labels, units, [rule for rule, *_ in expected], 0.4)
+    rules = [rule for rule, *_ in expected]
+    moved = naive_compact.Moved(rows, labels, units, losses, rules, 0.4)
     assert boxes.weights.tolist() == pytest.approx([weight for _, weight, _ in moved.rules])
     for r, (_, _, sides) in enumerate(moved.rules):
         known = {(a, "equal"): code for q, a, code in boxes.rigid if q == r}
@@ -162,7 +168,7 @@ def test_categories_gaps_and_dates():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"max_rules": 0}, 'max_rules must be a whole number from 1 on or "auto" or "1se", got 0.'),
+        ({"max_rules": 0}, 'max_rules must be a whole number from 1 on or "auto", got 0.'),
         ({"radius_factor": 2}, "radius_factor must be a share above 0 up to 1, got 2."),
         ({"radius_factor": 0}, "radius_factor must be a share above 0 up to 1, got 0."),
         ({"min_support": -0.1}, "min_support must be a share from 0 to 1, got -0.1."),
@@ -192,9 +198,10 @@ def test_of_many_objects_a_selection_judges_and_all_are_counted(monkeypatch):
     counts = np.bincount(classes[evaluated])
     assert counts[2] == 5  # all of a small class
     np.testing.assert_allclose(counts[:2] / np.bincount(classes)[:2], 90 / 240, atol=0.02)
-    found = CompactFRRIClassifier().fit(X, y).ruleset_
+    clf = CompactFRRIClassifier(class_weight="balanced")
+    found = clone(clf).fit(X, y).ruleset_
     monkeypatch.undo()
-    alone = CompactFRRIClassifier().fit(X[evaluated], y[evaluated]).ruleset_
+    alone = clone(clf).fit(X[evaluated], y[evaluated]).ruleset_
     assert [(r.conditions, r.consequent) for r in found] == [
         (r.conditions, r.consequent) for r in alone
     ]
@@ -218,8 +225,9 @@ def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
     clf = CompactFRRIClassifier(class_weight=None)
     table = clf._training_table(X, y)
     part = table.take(classifier._evaluation_samples(table.classes, 3))
-    weights = clf._samples(part, table).weights
-    shares = np.bincount(part.classes, weights) / weights.sum()
+    samples = clf._samples(part, table)
+    shares = np.bincount(part.classes, samples.loss_weights) / samples.loss_total
+    np.testing.assert_allclose(samples.class_weights / samples.total, 1 / 3, rtol=1e-6)
     np.testing.assert_allclose(shares, np.bincount(table.classes) / len(y), rtol=1e-6)
     assert len(part.classes) < 70
 
@@ -246,7 +254,7 @@ def test_the_fewest_errors_are_those_of_the_definition():
         values = random.integers(0, 5, (12, 2)) / 4.0
         classes = random.permutation([0, 1] * 6)
         weights, rigid = random.integers(1, 9, 12).astype(float), np.zeros(2, dtype=bool)
-        samples = BoxSamples(values, classes, 2, weights, rigid, 12)
+        samples = BoxSamples(values, classes, 2, weights, weights, rigid, 12)
         reach = 0.5 * box_radii(samples, np.arange(12), 2)
         anchors = np.flatnonzero(reach > candidates.TOLERANCE)
         if len(anchors) < 2:

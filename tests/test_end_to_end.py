@@ -215,7 +215,7 @@ def test_one_number_from_the_rules_to_every_program(
     X = table.drop(columns=["weight", "risk", "income"])
     y = np.where(table["income"].isna(), 40.0, table["income"])
     X["size"] = pd.Categorical(X["size"], SIZES, ordered=True)
-    model = AdditiveRulesRegressor().fit(X, y)
+    model = AdditiveRulesRegressor(max_rules=6).fit(X, y)
     model.ruleset_.save("model.json")
     ruleset = RuleSet.load("model.json")
     assert ruleset == model.ruleset_

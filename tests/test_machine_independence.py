@@ -56,7 +56,7 @@ def estimators(n_jobs):
     import frri
 
     names = [name for name in frri.__all__ if name.endswith(("Classifier", "Regressor"))]
-    variants = [("AdditiveRulesClassifier", {"refine": 1, "class_weight": None})]
+    variants = [("AdditiveRulesClassifier", {"class_weight": "balanced", "max_rules": 5})]
     for name, parameters in [(name, {}) for name in names] + variants:
         estimator = getattr(frri, name)(**parameters)
         usual = {"n_jobs": n_jobs, "random_state": 1, "n_estimators": 3}

@@ -196,7 +196,11 @@ def test_clear_classes_are_trusted_and_classes_by_lot_are_not(name):
     random = np.random.default_rng(0)
     X = random.random((120, 2)).round(2)
     assert fitted(name, X + (X[:, :1] > 0.5), X[:, 0] > 0.5).ruleset_.trust >= 0.95
-    assert fitted(name, X, random.random(120) > 0.5).ruleset_.trust <= 0.5
+    chance = fitted(name, X, random.random(120) > 0.5)
+    # Temperature scaling of additive rules does a part of it.
+    limit = 0.6 if name == "additive" else 0.5
+    assert chance.ruleset_.trust <= limit
+    assert np.abs(chance.predict_proba(X) - 0.5).mean() < 0.25
 
 
 def test_trust_depends_on_objects_alone():

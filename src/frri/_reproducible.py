@@ -43,6 +43,9 @@ _MANTISSA_BITS = 53
 # sum.
 _SUMMANDS = 1 << 11
 _SLICE_BITS = 20
+# Multiplications of a call of BLAS: more would start threads, which wait for each other longer than
+# they work.
+_MULTIPLICATIONS = 1 << 18
 # Summands that are added from left to right: more would lose accuracy.
 _SHORT = 256
 # Equations that are eliminated together: larger systems leave most of the work to matrix products.
@@ -151,9 +154,10 @@ def product(a: Floats, b: Floats) -> Floats:
     array([[2.]])
     """
     found = np.zeros((len(a), b.shape[1]))
-    for start in range(0, a.shape[1], _SUMMANDS):
-        first, rest = _slices(a[:, start : start + _SUMMANDS], axis=1)
-        other, smaller = _slices(b[start : start + _SUMMANDS], axis=0)
+    step = min(_SUMMANDS, max(1, _MULTIPLICATIONS // max(1, found.size)))
+    for start in range(0, a.shape[1], step):
+        first, rest = _slices(a[:, start : start + step], axis=1)
+        other, smaller = _slices(b[start : start + step], axis=0)
         found += first @ other + (first @ smaller + rest @ other)
     return found
 

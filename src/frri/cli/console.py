@@ -187,7 +187,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
     "from 0": at_least(0),
     "from 1": at_least(1),
     "from 2": at_least(2),
-    "size": lambda text: text if text == "1se" else at_least(1)(text),
+    "size": lambda text: text if text == "auto" else at_least(1)(text),
     "names": split_names,
 }
 

@@ -123,7 +123,8 @@ def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
         value = np.ravel(row[attribute.name])[:1].astype(object)
         if category_codes(value, attribute.categories)[0] < 0:
             ordinal = attribute.kind == "ordinal"
-            effect = "it counts as missing" if ordinal else "no condition on it holds"
+            effect = "no condition on it holds, except != and not in"
+            effect = "it counts as missing" if ordinal else effect
             yield (
                 f"{attribute.name} = {value[0]} was never seen in training, which had "
                 f"{join_names(attribute.categories)}: {effect}."

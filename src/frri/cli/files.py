@@ -219,7 +219,8 @@ def _describe_unseen(attribute: Attribute, counts: Counter[Any], rows: str) -> l
     if unseen and categories is not None:
         what = f"{len(unseen)} {'category' if len(unseen) == 1 else 'categories'}"
         ordinal = attribute.kind == "ordinal"
-        effect = "these count as missing" if ordinal else "no condition on it holds there"
+        effect = "no condition on it holds there, except != and not in"
+        effect = "these count as missing" if ordinal else effect
         parts.append(
             f"holds {what} never seen in training ({join_names(unseen, 3)}) in "
             f"{sum(unseen.values())} {rows}: {effect}"

@@ -23,7 +23,7 @@ from frri.cli.console import Arguments, Parser, bold, json_text, one_line, one_l
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.rules import Rule, RuleSet
 from frri.rules.hierarchy import check_mergeable
-from frri.rules.text import base_text, rule_text
+from frri.rules.text import rule_text, ruleset_lines
 
 # Resamples that tell a rule that comes back from one that does not.
 RESAMPLES = 20
@@ -132,10 +132,10 @@ def numbered_rules(
     returns: Sequence[float] = (),
 ) -> str:
     """Return rules as numbered lines, by default all; with how often each comes back, if known."""
-    width, base = len(str(len(ruleset))), base_text(ruleset)
-    lines = []
+    width, lines = len(str(len(ruleset))), []
     for number, rule in enumerate(ruleset, start=1) if chosen is None else chosen:
         found = f"   comes back in {returns[number - 1]:.0%}" if returns else ""
         text = rule_text(ruleset, rule, bold, one_line)
         lines.append(f"{number:>{width}}  {text}{found}\n")
-    return "".join([*lines, f"{'':>{width}}  {one_line(base)}\n" if base else ""])
+    more = ruleset_lines(ruleset)[len(ruleset) :]
+    return "".join([*lines, *(f"{'':>{width}}  {one_line(line)}\n" for line in more)])

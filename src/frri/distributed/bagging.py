@@ -28,6 +28,7 @@ from frri.learners.frri.bagging import (
     nearest_in_batches,
 )
 from frri.learners.training_table import TrainingTable, named_labels
+from frri.learners.validation import random_seeds
 from frri.rules import RuleSet
 from frri.rules.rule import label_array
 from frri.rules.rule_statistics import statistics_from_counts
@@ -129,7 +130,7 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
             in_group = np.maximum(np.bincount(groups, lengths)[groups], 1)
             amounts = np.ceil(self.max_samples * lengths / in_group).astype(int).tolist()
         _check_amount(self.max_samples, lengths, amounts, [len(bags) for bags in bags_of])
-        seeds = self._seeds()
+        seeds = random_seeds(self.random_state, self.n_estimators)
         local = [FRRIBaggingClassifier(**self._settings())] * len(lengths)
         own = [[seeds[bag] for bag in bags] for bags in bags_of]
         drawn = parts.map("draws", _draw, local, amounts, own)

@@ -1,6 +1,7 @@
 """FRRI on a Dask cluster: blocks of samples on the workers, the same rules as on one machine."""
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from time import perf_counter
 from typing import Any
 
@@ -161,7 +162,7 @@ class RemoteCovers:
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
-        return int(self._ask("bytes", _nbytes))
+        return int(self._ask("bytes", attrgetter("nbytes")))
 
     def sizes(self) -> Ints:
         """Return how many samples each candidate covers."""
@@ -217,10 +218,6 @@ def _cover_block(
 def _bring_together(blocks: list[CoverMatrix], rows: Ints) -> CoverMatrix:
     """Return the covers of blocks as one, in the order of samples."""
     return CoverMatrix.below(blocks).take(rows)
-
-
-def _nbytes(covers: CoverMatrix) -> int:
-    return covers.nbytes
 
 
 def _select(name: str, limits: Limits, *known: Any) -> Cover | PartialCover:

@@ -83,14 +83,13 @@ class DaskEstimator:
             finally:
                 self._cluster = None
 
-    def _learn(self, table: Any) -> None:
+    def _learn(self, table: Any) -> Any:
         """Learn from a checked table, again if workers die with their data."""
         learn = super()._learn  # type: ignore[misc]
         if self._cluster is None:
-            learn(table)
-        else:
-            self._began = self._called  # a time limit is one for all that `fit` does
-            self._cluster.attempt(lambda: learn(table))
+            return learn(table)
+        self._began = self._called  # a time limit is one for all that `fit` does
+        return self._cluster.attempt(lambda: learn(table))
 
     def predict(self, X: Any) -> Any:
         """Predict the class of each row, lazily for a Dask table.

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from frri import __version__
 from frri._reproducible import snap, total
 from frri._util import Flags, Floats, Positions, Progress, check_n_jobs, join_names, short_repr
-from frri.learners.calibration import Calibration, HeldOut, calibration_of, cross_fit
+from frri.learners.calibration import Calibration, calibration_of
 from frri.learners.size_cv import SizePath
 from frri.learners.training_table import (
     NumberTable,
@@ -48,6 +48,7 @@ from frri.rules import Label, Rule, RuleSet
 from frri.rules.conformal import half_widths
 from frri.rules.contributions import feature_importances
 from frri.rules.rule import label_array
+from frri.rules.ruleset import decision_costs
 from frri.rules.semantics import CLASS_RULES
 from frri.table import (
     EncodedTable,
@@ -240,8 +241,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return "fails" if self.missing == "error" else self.missing
 
 
-class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
-    """Base of the classifiers."""
+class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
+    """Base of the classifiers, for classes with an order or without."""
 
     # Weights of classes: a parameter of some estimators.
     class_weight: Any = None
@@ -273,8 +274,7 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         self._check_parameters()
         class_weight = self.class_weight if self._class_weight_of_objects else None
         table = self._training_table(X, y, sample_weight, class_weight)
-        self._learn(table)
-        return self._calibrate(table)
+        return self._calibrate(table, self._learn(table))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each row.
@@ -350,8 +350,8 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         labels = tuple(self.classes_.tolist())
         return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
 
-    def _learn(self, table: TrainingTable) -> None:
-        """Find `ruleset_` from a checked table."""
+    def _learn(self, table: TrainingTable) -> Calibration | None:
+        """Find `ruleset_` from a checked table, and its calibration if that comes with it."""
         raise NotImplementedError
 
     def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
@@ -379,10 +379,6 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
             one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
         return one
 
-    def _held_out(self, table: TrainingTable, samples: HeldOut) -> tuple[Floats, Positions]:
-        """Return probabilities and decisions for samples that the rules were not fitted to."""
-        return cross_fit(self, table, samples)
-
     def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
         """Calibrate the probabilities of the rules, and warn about classes without a rule."""
         _warn_of_silence(self.ruleset_, self.get_params(deep=False))
@@ -392,15 +388,32 @@ class RuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         changes: dict[str, Any] = {"trust": known.trust}
         if self.ruleset_.semantics.meaning.link == "softmax":
             changes["base"] = tuple(snap(known.scale * np.array(self.ruleset_.base)).tolist())
-            changes["rules"] = tuple(
-                replace(rule, weight=float(snap(known.scale * rule.weight)))
-                for rule in self.ruleset_
-            )
+            changes["rules"] = tuple(scaled_rule(rule, known.scale) for rule in self.ruleset_)
         self.ruleset_ = replace(self.ruleset_, **changes)
         return self
 
 
-class OrderedRuleClassifier(RuleClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class RuleClassifier(AnyRuleClassifier):
+    """Base of the classifiers for classes without an order, which may differ in their costs."""
+
+    decision: str | Mapping[Any, float] = "accuracy"
+
+    def _training_table(
+        self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> TrainingTable:
+        table = super()._training_table(X, y, sample_weight, class_weight)
+        decision_costs(self.decision, table.labels, table.class_counts)  # an error comes early
+        return table
+
+    def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
+        """Calibrate the probabilities for equal costs, then apply those of `decision`."""
+        super()._calibrate(table, known)
+        self.ruleset_ = self.ruleset_.with_decision(self.decision)
+        return self
+
+
+class OrderedRuleClassifier(AnyRuleClassifier):
     """Base of the ordinal classifiers, which predict medians."""
 
     # The classes from the lowest to the highest: a parameter of all of them.
@@ -635,6 +648,13 @@ def _warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:
     names = join_names(repr(ruleset.classes[c]) for c in silent)
     message = f"There is no rule for {names}: {reason}{within}."
     warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def scaled_rule(rule: Rule, factor: float) -> Rule:
+    """Return a rule whose votes are multiplied, and rounded as at the end of a fit."""
+    if rule.votes is None:
+        return replace(rule, weight=float(snap(factor * rule.weight)))
+    return replace(rule, votes=tuple(snap(factor * np.array(rule.votes)).tolist()))
 
 
 def _now() -> str:

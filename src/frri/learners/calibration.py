@@ -4,7 +4,7 @@ Rules predict their training samples better than new ones. Calibration compares 
 about training samples with their classes and finds two numbers: the fraction of a probability that
 comes from the rules, while the rest comes from the class priors, and the factor of votes that are
 summed (temperature scaling). By default each half of the samples is decided by rules learned from
-the other half; additive rules need no further fit.
+the other half; additive rules use the folds in which their number of rules is chosen.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from frri._util import Flags, Floats, Positions, Words
-    from frri.learners.base import RuleClassifier
-    from frri.learners.training_table import TrainingTable
+    from frri.learners.base import AnyRuleClassifier
+    from frri.learners.training_table import CheckedTable, TrainingTable
 
 # Maximum number of distinct samples to calibrate on, and the minimum number for which it is done.
 MAX_SAMPLES = 1_000
@@ -42,7 +42,7 @@ class Calibration(NamedTuple):
     scale: float = 1.0
 
 
-def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration:
+def calibration_of(learner: AnyRuleClassifier, table: TrainingTable) -> Calibration:
     """Return the calibration of a fitted estimator with the least held-out log loss.
 
     Without `calibrate`, and with too few samples, the weight of the rules is n / (n + K) for n
@@ -53,8 +53,7 @@ def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration
     suffice = samples.n_distinct >= MIN_SAMPLES and 0 < n_first < n_all
     if not learner.calibrate or not suffice:
         return Calibration(samples.n_distinct / (samples.n_distinct + len(table.labels)))
-    shares, decided = learner._held_out(table, samples)  # noqa: SLF001 - the two are one thing
-    is_sum = learner.ruleset_.semantics.meaning.link == "softmax"
+    shares, decided = cross_fit(learner, table, samples)
     return least_loss(
         shares,
         decided,
@@ -62,7 +61,6 @@ def calibration_of(learner: RuleClassifier, table: TrainingTable) -> Calibration
         np.array(table.class_counts),
         table.all_weights[samples.rows],
         samples.weight,
-        SCALES if is_sum else SCALES[:1],
     )
 
 
@@ -81,22 +79,26 @@ class HeldOut(NamedTuple):
     @classmethod
     def of(cls, table: TrainingTable) -> HeldOut:
         """Choose samples of a table, in proportion to the sizes of the classes."""
-        first, inverse, distinct = equal_rows(table)
+        first, inverse, _ = equal_rows(table)
         own = table.classes[first]
-        order = own.argsort(kind="stable")
-        sizes = np.bincount(own, minlength=len(table.labels))
-        rank = np.empty(len(distinct), dtype=np.intp)
-        rank[order] = np.arange(len(distinct)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        most = np.ceil(sizes * min(1.0, MAX_SAMPLES / len(distinct)))
-        kept = rank < most[own]
+        rank, kept = evenly_chosen(own, MAX_SAMPLES)
         rows = np.flatnonzero(kept[inverse])
         half = ((rank + own) % 2 == 1)[inverse[rows]]
         weight = float(table.all_weights[rows].sum()) / int(kept.sum())
         return cls(rows, half, int(kept.sum()), weight)
 
 
+def evenly_chosen(classes: Positions, most: int) -> tuple[Positions, Flags]:
+    """Return the number of each sample in its class, and which to take, in proportion to sizes."""
+    order = classes.argsort(kind="stable")
+    sizes = np.bincount(classes)
+    rank = np.empty(len(classes), dtype=np.intp)
+    rank[order] = np.arange(len(classes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return rank, rank < np.ceil(sizes * min(1.0, most / len(classes)))[classes]
+
+
 def cross_fit(
-    learner: RuleClassifier, table: TrainingTable, samples: HeldOut
+    learner: AnyRuleClassifier, table: TrainingTable, samples: HeldOut
 ) -> tuple[Floats, Positions]:
     """Return probabilities and decisions for each half by rules learned from the other half."""
     rows, classes = samples.rows, table.classes[samples.rows]
@@ -117,14 +119,14 @@ _SPREAD = 0x9E3779B97F4A7C15
 _ODD = np.uint64(_SPREAD)
 
 
-def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, Words]:
-    """Find samples that differ in values or class: the first of each, its index by sample, a key.
+def equal_rows(table: CheckedTable) -> tuple[Positions, Positions, Words]:
+    """Find samples that differ in values or target: the first of each, its index by sample, a key.
 
-    They come in the order of their keys, which depend on values and class only.
+    They come in the order of their keys, which depend on values and target only.
     """
     known = np.where(np.isnan(table.values), np.inf, table.values + 0.0)  # -0 equals 0
     keys = np.zeros(len(known), dtype=np.uint64)
-    for column in known.T:
+    for column in (*known.T, *table.number_columns):
         keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
         keys ^= keys >> np.uint64(29)
     keys ^= (table.classes.astype(np.uint64) + np.uint64(1)) * _ODD

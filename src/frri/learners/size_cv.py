@@ -1,22 +1,24 @@
 """Cross-validation of the number of rules: the fewest that are as good as the best."""
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from math import ceil
+from typing import Any, Generic
 
 import numpy as np
-from sklearn.base import clone
 
-from frri._util import Positions, import_optional
-from frri.learners.training_table import Table, TrainingTable
-from frri.rules.measures import balanced_accuracy
-from frri.table.encode import describe_columns
+from frri._reproducible import total
+from frri._util import Floats, import_optional
+from frri.learners.calibration import MIN_SAMPLES, equal_rows, evenly_chosen
+from frri.learners.training_table import Table
 
-# Number of sizes that are tried, and of folds.
-SIZES = 8
+# Number of folds. Of large tables, only as many folds are held out as have this number of samples.
 FOLDS = 5
-SEED = 0
+HELD_OUT_SAMPLES = 2_000
+# Standard errors by which a score may differ from the best.
+CLOSE = 0.5
+# Maximum number of samples used to choose a size.
+MAX_SAMPLES = 10_000
 
 
 @dataclass(frozen=True)
@@ -28,19 +30,21 @@ class SizePath:
     sizes : tuple of int
         Maximum numbers of rules, ascending.
     scores, errors : tuple of float
-        Mean score over the folds, and its standard error.
+        Mean score of the held-out samples, and its standard error.
     chosen : int
-        The smallest size whose score is within one standard error of the best.
+        The smallest size whose score differs from the best by at most half a standard error of the
+        difference.
     measure : str
         Name of the score.
 
     Examples
     --------
-    >>> path = SizePath.of((2, 5, 12), [[0.7, 0.8, 0.9], [0.7, 0.9, 0.8]], "balanced accuracy")
-    >>> path.chosen, [round(score, 3) for score in path.scores]
-    (5, [0.7, 0.85, 0.85])
+    >>> correct = [[1, 0, 0, 0, 0], [0, 1, 1, 1, 1], [1, 1, 1, 1, 0]]  # by size and sample
+    >>> path = SizePath.of((2, 5, 12), correct, np.ones(5), "R2")
+    >>> path.chosen, path.scores
+    (5, (0.2, 0.8, 0.8))
     >>> print(path)
-    At most 5 rules: the fewest within one standard error of the best ... (0.85 with 5).
+    At most 5 rules: the fewest within half a standard error of the best R2 (0.80 with 5).
     """
 
     sizes: tuple[int, ...]
@@ -50,14 +54,18 @@ class SizePath:
     measure: str
 
     @classmethod
-    def of(cls, sizes: Sequence[int], scores: Any, measure: str) -> "SizePath":
-        """Choose a size by the scores of folds (rows) at each size (columns)."""
-        scores = np.asarray(scores)
-        means = scores.mean(axis=0)
-        errors = scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    def of(
+        cls, sizes: Sequence[int], values: Any, weights: Floats, measure: str, fewest: int = 0
+    ) -> "SizePath":
+        """Choose a size by the values of held-out samples (columns) at each size (rows)."""
+        values, weight = np.asarray(values), float(total(weights))
+        means = total(values * weights) / weight
+        errors = _errors(values - means[:, None], weights)
         best = int(means.argmax())
-        near = int((means >= means[best] - errors[best]).argmax())
-        known = tuple(means.tolist()), tuple(errors.tolist()), int(sizes[near])
+        lost = means[best] - means
+        near = lost <= CLOSE * _errors(values[best] - values - lost[:, None], weights)
+        chosen = next((k for k, size in enumerate(sizes) if near[k] and size >= fewest), best)
+        known = tuple(means.tolist()), tuple(errors.tolist()), int(sizes[chosen])
         return cls(tuple(sizes), *known, measure)
 
     @property
@@ -85,94 +93,55 @@ class SizePath:
         if self.best != self.chosen:
             reached = f"{self.score_of(self.chosen):.2f}; {reached}"
         return (
-            f"At most {self.chosen} rules: the fewest within one standard error of the best "
+            f"At most {self.chosen} rules: the fewest within half a standard error of the best "
             f"{self.measure} ({reached})."
         )
 
 
-def sizes_between(fewest: int, most: int) -> tuple[int, ...]:
-    """Return sizes from few rules to many, in about equal ratios.
+def _errors(deviations: Floats, weights: Floats) -> Floats:
+    """Return the standard errors of weighted means, from deviations (rows) of the samples."""
+    return np.asarray(np.sqrt(total(deviations * deviations * weights)) / total(weights))
 
-    Examples
-    --------
-    >>> sizes_between(2, 26)
-    (2, 3, 4, 6, 9, 12, 18, 26)
+
+class Folds(Generic[Table]):
+    """The distinct samples of a table in folds, some of which are held out to choose a size.
+
+    Samples and folds depend on values and targets only, not on the order of the samples or on how
+    often they occur: a repeated sample is the same as a weight of 2.
+
+    Attributes
+    ----------
+    table : TrainingTable or NumberTable
+        The samples, each once, with the sum of its weights.
+    weights : ndarray of float
+        Their weights.
+    held_out : list of ndarray of bool
+        Which of them are held out, for each fold.
+    suffice : bool
+        Whether there are enough samples.
     """
-    sizes = np.rint(np.geomspace(fewest, most, SIZES)).astype(int)
-    return tuple(np.unique(sizes).tolist())
+
+    def __init__(self, table: Table) -> None:
+        first, inverse, _ = equal_rows(table)
+        weights: Floats = np.bincount(inverse, table.all_weights).astype(np.float64)
+        own = table.classes[first]
+        rank, kept = evenly_chosen(own, MAX_SAMPLES)
+        self.table: Table = replace(table.take(first[kept]), weights=weights[kept])
+        self.weights = weights[kept]
+        fold = ((rank + own) % FOLDS)[kept]
+        needed = ceil(HELD_OUT_SAMPLES * FOLDS / len(fold))
+        parts = [fold == k for k in range(min(FOLDS, needed))]
+        self.held_out = [part for part in parts if part.any()]
+        self.suffice = len(fold) >= MIN_SAMPLES and not self.held_out[0].all()
+
+    def join(self, parts: Sequence[Any]) -> Any:
+        """Return arrays of the samples, of each fold those held out, one fold after the other."""
+        pairs = zip(parts, self.held_out, strict=True)
+        return np.concatenate([part[..., mask] for part, mask in pairs], axis=-1)
 
 
-def choose_size(learner: Any, table: Table, usual: int, fewest: int, most: int) -> int:
-    """Return the maximum number of rules: as given, the usual ("auto") or cross-validated ("1se").
-
-    Sets `path_` of the estimator.
-    """
-    is_path = learner.max_rules == "1se"
-    path = cross_validate_sizes(learner, table, fewest, most) if is_path else None
-    learner.path_ = path
-    if path is not None:
-        return path.chosen
-    return usual if learner.max_rules == "auto" else int(learner.max_rules)
-
-
-def cross_validate_sizes(learner: Any, table: Table, fewest: int, most: int) -> SizePath:
-    """Measure the balanced accuracy of classes, or R2 of numbers, from few rules to many.
-
-    The estimator has a method `_rulesets` and is not changed. Values imputed from the whole table
-    are kept, and all else is fitted to the other folds.
-    """
-    from sklearn.metrics import r2_score  # noqa: PLC0415 - slow to import
-
-    sizes, weights, scores = sizes_between(fewest, most), table.all_weights, []
-    with learner._step("sizes"), warnings.catch_warnings():  # noqa: SLF001
-        warnings.simplefilter("ignore")  # they have been given for the whole table
-        for learned, asked in _folds(table):
-            part, weight = _with_ranges(table.take(learned)), weights[asked]
-            if isinstance(table, TrainingTable):
-                present, true = np.unique(table.classes[learned]), table.classes[asked]
-                one = learner._for_part(learned, [table.labels[c] for c in present])  # noqa: SLF001
-                found = (
-                    balanced_accuracy(
-                        true, present[rules.predict_index(table.values[asked])], weight
-                    )
-                    for rules in one._rulesets(part, sizes)  # noqa: SLF001
-                )
-            else:
-                one, rest = clone(learner).set_params(verbose=0), table.encoded.take(asked)
-                found = (
-                    r2_score(table.numbers[asked], rules.predict(rest), sample_weight=weight)
-                    for rules in one._rulesets(part, sizes)  # noqa: SLF001
-                )
-            scores.append([float(score) for score in found])
-    measure = "balanced accuracy" if isinstance(table, TrainingTable) else "R2"
-    return SizePath.of(sizes, scores, measure)
-
-
-def _folds(table: Table) -> Iterator[tuple[Positions, Positions]]:
-    """Yield the rows to learn from and the rows to measure on; of classes, stratified."""
-    from sklearn.model_selection import KFold, StratifiedKFold  # noqa: PLC0415 - slow to import
-
-    if isinstance(table, TrainingTable):
-        kind, classes, least = StratifiedKFold, table.classes, "a class with 2 samples"
-        n_folds = min(FOLDS, int(np.bincount(table.classes).max()))
-    else:
-        kind, classes, least = KFold, None, "4 samples"
-        n_folds = min(FOLDS, len(table.numbers) // 2)
-    if n_folds < 2:
-        raise ValueError(
-            f'max_rules="1se" measures sizes on parts of the table and needs {least} at least; '
-            "give max_rules a number."
-        )
-    yield from kind(n_folds, shuffle=True, random_state=SEED).split(table.values, classes)
-
-
-def _with_ranges(part: Table) -> Table:
-    """Return a part of a table with its own ranges; missing values have been imputed."""
-    found = describe_columns(part.values, (attribute.name for attribute in part.attributes))
-    attributes = tuple(
-        replace(attribute, low=new.low, high=new.high, typical=None)
-        if attribute.categories is None
-        else attribute
-        for attribute, new in zip(part.attributes, found, strict=True)
-    )
-    return replace(part, attributes=attributes)
+def measure_name(learner: Any) -> str:
+    """Return what a classifier's size is chosen by."""
+    names = {"accuracy": "accuracy", "balanced": "balanced accuracy"}
+    decision = learner.decision
+    return names[decision] if isinstance(decision, str) else "accuracy weighted by costs"

@@ -26,8 +26,15 @@ class CheckedTable:
 
     values: Floats
     attributes: tuple[Attribute, ...]
+    # Class of each sample; 0 where the target is a number.
+    classes: Positions
     # Weights of the samples; None if all are 1.
     weights: Floats | None
+
+    @property
+    def number_columns(self) -> tuple[Floats, ...]:
+        """Return the targets that are numbers."""
+        return ()
 
     @property
     def encoded(self) -> EncodedTable:
@@ -78,6 +85,16 @@ class NumberTable(CheckedTable):
     attributes: tuple[Attribute, ...]
     target: str
     weights: Floats | None = None
+
+    @property
+    def classes(self) -> Positions:  # type: ignore[override]
+        """Return one class for all samples."""
+        return np.zeros(len(self.values), dtype=np.intp)
+
+    @property
+    def number_columns(self) -> tuple[Floats, ...]:
+        """Return the targets that are numbers."""
+        return (self.numbers,)
 
     def take(self, rows: Positions) -> Self:
         """Return some of the samples."""

@@ -6,8 +6,9 @@ an estimator is replaced by the entry of that name, in `help()` as in the docume
 
 import re
 from collections.abc import Mapping, Sequence
+from inspect import cleandoc
 from numbers import Integral, Real
-from textwrap import dedent, indent
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,7 @@ def check_count(
 
 def check_amount(name: str, value: Any) -> None:
     """Raise an error for a parameter that is no moderate number of 0 or more."""
-    valid = _is_number(value) and 0 <= value <= LARGEST_AMOUNT
-    _require(name, value, valid, "a number from 0 on")
+    check_range(name, value, 0, LARGEST_AMOUNT, "a number from 0 on")
 
 
 def check_boolean(name: str, value: Any) -> None:
@@ -65,7 +65,12 @@ def check_boolean(name: str, value: Any) -> None:
 
 def check_share(name: str, value: Any) -> None:
     """Raise an error for a parameter that is no number from 0 to 1."""
-    _require(name, value, _is_number(value) and 0 <= value <= 1, "a share from 0 to 1")
+    check_range(name, value, 0, 1, "a share from 0 to 1")
+
+
+def check_range(name: str, value: Any, low: float, high: float, constraint: str) -> None:
+    """Raise an error, which states the constraint, for a parameter that is no number in a range."""
+    _require(name, value, _is_number(value) and low <= value <= high, constraint)
 
 
 def check_part(name: str, value: Any, other: str = "") -> None:
@@ -149,54 +154,71 @@ def monotone_claim(declared: NDArray[np.int8], attributes: Sequence[Attribute]) 
     return f"Proved: no answer falls as {' or '.join(ways)}, all else being equal."
 
 
-_ENTRIES = """
-max_rules : int, optional
-    Maximum number of rules. Rules are removed one at a time, each time the one whose removal
-    reduces training accuracy least.
-max_conditions : int, optional
-    Maximum number of tests that are added to a rule; tests of one feature in one direction are
-    one condition of it.
-min_support : float, default=0.0
-    Fraction of its class that a rule must cover to be kept.
-class_weight : "balanced", None or mapping, default=None
-    Weights of classes, times the sample weights: the same total weight for every class, the same
-    weight for every sample, or as in the mapping (1 for a class that it lacks).
-missing : {"typical", "fails", "error"}, default="typical"
-    Treatment of missing values in training and prediction: imputed (median, or most frequent
-    category), satisfying no condition, or refused.
-calibrate : bool, default=True
-    If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and calibrates
-    the probabilities on the half that was not used. If False, it fits once and the probabilities
-    are shrunk towards class frequencies by a fixed amount. Predicted classes are the same.
-n_jobs : int, optional
-    Number of threads for prediction: -1 for all cores, -2 for all but one, and so on. None is
-    all cores, or one inside a job of joblib. Results are the same in any case; `fit` uses one.
-verbose : int, default=0
-    If above 0, each step of `fit` is printed on standard error, with its seconds.
-folds : int, default=3
-    One sample in `folds` is set apart for pruning.
-min_weight : float, default=2
-    A test that samples of the class with a smaller total weight satisfy is not added to a rule.
-monotonic_cst : mapping of str to {1, -1}, optional
-    Features with which predictions must not fall (1) or not rise (-1). Rules that add then use only
-    "at least" of the feature, rules that subtract only "at most" (or the other way round), so that
-    no sample can be an exception.
-refine : int, default=0
-    Number of passes over all rules after the last one is added, each kept, dropped or replaced.
-optimizations : int, default=2
-    Number of passes over the rules of each class to improve them.
-classes_ : ndarray of shape (n_classes,)
-    Class labels, sorted.
-path_ : SizePath or None
-    With ``max_rules="1se"``: `sizes` in ascending order, their `scores` and standard `errors`, and
-    the `chosen` size; `to_frame` returns a data frame.
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features_in_,)
-    Names of the features; only if the table has names for its columns.
-"""
+class SharedDocumentation:
+    """Parameters and attributes that several estimators describe in the same words.
 
-SHARED = {entry.split(" ")[0]: entry for entry in re.split(r"\n(?=\w)", _ENTRIES.strip())}
+    Parameters
+    ----------
+    max_rules : int, optional
+        Maximum number of rules. Rules are removed one at a time, each time the one whose removal
+        reduces training accuracy least.
+    max_conditions : int, optional
+        Maximum number of tests that are added to a rule; tests of one feature in one direction are
+        one condition of it.
+    min_support : float, default=0.0
+        Fraction of its class that a rule must cover to be kept.
+    class_weight : "balanced", None or mapping, default=None
+        Weights of classes, times the sample weights: the same total weight for every class, the
+        same weight for every sample, or as in the mapping (1 for a class that it lacks).
+    decision : {"accuracy", "balanced"} or mapping, default="accuracy"
+        Costs of misclassifying a sample of each class: all equal, inversely proportional to the
+        sizes of the classes, or as in the mapping (1 for a class that it lacks). Decisions and
+        probabilities of `ruleset_` depend on them, and `ruleset_.with_decision` changes them later.
+    missing : {"typical", "fails", "error"}, default="typical"
+        Treatment of missing values in training and prediction: imputed (median, or most frequent
+        category), satisfying no condition, or refused.
+    calibrate : bool, default=True
+        If True, `fit` fits twice more, on two halves of at most 1,000 distinct samples, and
+        calibrates the probabilities on the half that was not used. If False, it fits once and the
+        probabilities are shrunk towards class frequencies by a fixed amount. Predicted classes are
+        the same.
+    n_jobs : int, optional
+        Number of threads for prediction: -1 for all cores, -2 for all but one, and so on. None is
+        all cores, or one inside a job of joblib. Results are the same in any case; `fit` uses one.
+    verbose : int, default=0
+        If above 0, each step of `fit` is printed on standard error, with its seconds.
+    folds : int, default=3
+        One sample in `folds` is set apart for pruning.
+    min_weight : float, default=2
+        A test that samples of the class with a smaller total weight satisfy is not added to a rule.
+    monotonic_cst : mapping of str to {1, -1}, optional
+        Features with which predictions must not fall (1) or not rise (-1). Rules that add then use
+        only "at least" of the feature, rules that subtract only "at most" (or the other way round),
+        so that no sample can be an exception.
+    optimizations : int, default=2
+        Number of passes over the rules of each class to improve them.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    path_ : SizePath or None
+        With ``max_rules="auto"``: `sizes` in ascending order, their cross-validated `scores` and
+        standard `errors`, and the `chosen` size; `to_frame` returns a data frame. None if there are
+        too few samples.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features; only if the table has names for its columns.
+    """
+
+
+SHARED = {
+    entry[1]: entry[0]
+    for entry in re.finditer(
+        r"^(\w+) : .+(\n {4}.+)+", cleandoc(SharedDocumentation.__doc__ or ""), re.MULTILINE
+    )
+}
 
 
 def expand_shared(docstring: str) -> str:
@@ -210,7 +232,7 @@ def expand_shared(docstring: str) -> str:
     """
     return re.sub(
         r"^( *)\{(\w+)\}$",
-        lambda match: indent(dedent(SHARED[match[2]]), match[1]),
+        lambda match: indent(SHARED[match[2]], match[1]),
         docstring,
         flags=re.MULTILINE,
     )

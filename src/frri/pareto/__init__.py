@@ -179,7 +179,8 @@ def frontier(
         Rules of estimators for the same table; equal rules are taken once. `tree_rules` extracts
         them from trees. The rule sets must agree in the names of features, in classes, and in the
         t-norm where conditions are fuzzy; the treatment of missing values and of values outside
-        the range is that of the first one.
+        the range is that of the first one. Costs of misclassification are left out: all errors
+        count the same.
     X, y : table and labels
         Samples to classify, usually those that the rules were learned from.
     sizes : iterable of int
@@ -311,8 +312,8 @@ def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
     IF petal width (cm) <= 0.8 THEN target = 0   [confidence 1.00, covers 50 of 150, precision 1.00]
     IF petal width (cm) > 0.8 THEN target = 1   [confidence 1.00, covers 100 of 150, precision 0.50]
     """
-    trees = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
-    if not len(trees) or not all(hasattr(tree, "tree_") for tree in trees):
+    trees = find_trees(model)
+    if not trees:
         raise ValueError(
             f"{type(model).__name__} has no leaves; give a fitted tree or forest of scikit-learn."
         )
@@ -322,7 +323,7 @@ def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
     rules = {
         Rule(conditions, classes[own]): None
         for tree in trees
-        for conditions, own in _leaves(tree.tree_, names)
+        for conditions, own in _leaves(tree, names)
     }
     found = RuleSet(
         tuple(rules),
@@ -335,23 +336,34 @@ def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
     return found.with_statistics(X, y)
 
 
+def find_trees(model: Any) -> list[Any]:
+    """Return the trees of a fitted tree or forest of scikit-learn; none of other models."""
+    found = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
+    return [one.tree_ for one in found] if all(hasattr(one, "tree_") for one in found) else []
+
+
+def paths_to_leaves(tree: Any) -> Iterator[tuple[int, tuple[tuple[int, bool], ...]]]:
+    """Yield each leaf, with the nodes on the way to it and whether that goes on to the right."""
+    waiting: list[tuple[int, tuple[tuple[int, bool], ...]]] = [(0, ())]
+    while waiting:
+        node, path = waiting.pop()
+        if tree.children_left[node] < 0:
+            yield node, path
+        else:
+            waiting.append((int(tree.children_right[node]), (*path, (node, True))))
+            waiting.append((int(tree.children_left[node]), (*path, (node, False))))
+
+
 def _leaves(tree: Any, names: list[str]) -> Iterator[tuple[tuple[NumericCondition, ...], int]]:
     """Yield the conditions on the way to each leaf, one for a feature, and its majority class."""
-    waiting: list[tuple[int, dict[int, tuple[float, float]]]] = [(0, {})]
-    while waiting:
-        node, bounds = waiting.pop()
-        left, right = int(tree.children_left[node]), int(tree.children_right[node])
-        if left < 0:
-            conditions = tuple(_between(names[j], *bounds[j]) for j in sorted(bounds))
-            yield conditions, int(tree.value[node].argmax())
-            continue
-        j, cut = int(tree.feature[node]), float(tree.threshold[node])
-        low, high = bounds.get(j, (-inf, inf))
-        waiting.append((right, bounds | {j: (max(low, cut), high)}))
-        waiting.append((left, bounds | {j: (low, min(high, cut))}))
-
-
-def _between(name: str, low: float, high: float) -> NumericCondition:
-    """Return the condition "above one number and at most another"."""
-    core = low if low == -inf else nextafter(low, inf)
-    return NumericCondition(name, low, core, high, high)
+    for leaf, path in paths_to_leaves(tree):
+        bounds: dict[int, tuple[float, float]] = {}
+        for node, is_right in path:
+            j, cut = int(tree.feature[node]), float(tree.threshold[node])
+            low, high = bounds.get(j, (-inf, inf))
+            bounds[j] = (max(low, cut), high) if is_right else (low, min(high, cut))
+        conditions = [
+            NumericCondition(names[j], low, low if low == -inf else nextafter(low, inf), high, high)
+            for j, (low, high) in sorted(bounds.items())
+        ]
+        yield tuple(conditions), int(tree.value[leaf].argmax())

@@ -129,18 +129,18 @@ def _read_file(path: Path) -> tuple[bytes, str]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(f"{path} cannot be read: {reason}.") from None
-    packing, ending = path.suffix.lower(), path.suffix
-    if packing in _DECOMPRESS:
-        ending = Path(path.stem).suffix
+    decompress = _DECOMPRESS.get(path.suffix.lower())
+    ending = path.suffix if decompress is None else Path(path.stem).suffix
     if ending.lower() not in FORMATS:
         raise ValueError(
             f"{path.name}: cannot tell the format from the ending {ending!r}; "
             f"expected one of {', '.join(FORMATS)}."
         )
-    if packing in _DECOMPRESS:
+    if decompress is not None:
         try:
-            content = _DECOMPRESS[packing](content)
+            content = decompress(content)
         except (OSError, EOFError, ValueError, lzma.LZMAError):
+            packing = path.suffix.lower()
             raise ValueError(
                 f"{path.name} is not compressed as its ending {packing!r} says, or damaged."
             ) from None
@@ -263,8 +263,8 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
         raise ValueError(f"{name} is empty.")
     file = io.BytesIO(content)
     try:
-        arrow = _is_arrow(name)
-        table = feather.read_table(file) if arrow else parquet.ParquetFile(file).read()
+        is_arrow = _arrow_kind(name) is not None
+        table = feather.read_table(file) if is_arrow else parquet.ParquetFile(file).read()
     except (ValueError, OSError):  # pyarrow's own errors are of these types
         raise _damaged(name) from None
     frame = _arrow_frame(table, name)
@@ -273,15 +273,14 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
     return frame
 
 
-def _is_arrow(name: str) -> bool:
-    return any(ending in _ARROW for ending in PurePath(name.lower()).suffixes)
+def _arrow_kind(name: str) -> str | None:
+    """Return the kind of an Arrow file by its ending; None for Parquet."""
+    return next((_ARROW[one] for one in PurePath(name.lower()).suffixes if one in _ARROW), None)
 
 
 def _damaged(name: str) -> ValueError:
     """Return the error about a file that is not what its name says."""
-    kinds = [kind for ending, kind in _ARROW.items() if ending in name.lower()]
-    kind = kinds[0] if _is_arrow(name) else "Parquet"
-    return ValueError(f"{name} is not a {kind} file, or a damaged one.")
+    return ValueError(f"{name} is not a {_arrow_kind(name) or 'Parquet'} file, or a damaged one.")
 
 
 def _arrow_frame(table: Any, name: str) -> "pd.DataFrame":
@@ -440,7 +439,8 @@ def _arrow_batches(
     """Read rows of a Parquet or Arrow file."""
     arrow = import_optional("pyarrow", "Reading Parquet", "tables")
     try:
-        batches = _arrow_parts(path) if _is_arrow(path.name) else _parquet_parts(path, columns)
+        is_arrow = _arrow_kind(path.name) is not None
+        batches = _arrow_parts(path) if is_arrow else _parquet_parts(path, columns)
     except (arrow.ArrowException, OSError):  # of an old kind, or none of these at all
         yield read_table(path, na_values=na_values), 1.0
         return

@@ -8,7 +8,7 @@ import numpy as np
 
 from frri._util import Flags, Floats, map_threads, short_repr
 from frri.learners.additive.classifier import VOTES, AdditiveRulesClassifier, check_size, softmax
-from frri.learners.base import RuleClassifier
+from frri.learners.base import RuleClassifier, scaled_rule
 from frri.learners.calibration import MIN_SAMPLES, SCALES, Calibration, least_loss, scale_votes
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import (
@@ -57,6 +57,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     {missing}
     random_state : int, RandomState or None, default=None
         Seed of the bootstrap samples and of the features.
+    {decision}
     n_jobs : int, optional
         Number of models fitted at a time, and threads for prediction; all cores by default.
     {verbose}
@@ -133,9 +134,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
                 [(seed, 0) for seed in seeds],
                 self.n_jobs,
             )
-        rules = tuple(
-            replace(rule, weight=rule.weight / len(bags)) for bag in bags for rule in bag.ruleset
-        )
+        rules = tuple(scaled_rule(rule, 1.0 / len(bags)) for bag in bags for rule in bag.ruleset)
         base = np.mean([bag.ruleset.base for bag in bags], axis=0)
         whole = self._made(table, rules, base=tuple(base.tolist()), **VOTES)
         self.ruleset_ = whole.with_statistics(table.encoded, self.classes_[table.classes])
@@ -156,7 +155,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         values[:, used] = table.values[np.ix_(seen, used)]
         part = replace(table, values=values, classes=table.classes[seen])
         size = 2 * len(table.labels) + 6 if self.max_rules == "auto" else int(self.max_rules)
-        rules, base = next(model.induce(part, drawn[seen].astype(np.float64), [size]))
+        rules, base = model.induce(part, drawn[seen].astype(np.float64), size)
         ruleset = self._made(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
         return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
 
@@ -193,7 +192,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count("n_estimators", self.n_estimators, 1)
-        check_size(self.max_rules, self.max_conditions, ["auto"])
+        check_size(self.max_rules, self.max_conditions)
         check_part("max_features", self.max_features)
         random_numbers(self.random_state)
         given = self.class_weight

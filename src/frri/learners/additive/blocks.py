@@ -7,13 +7,14 @@ computes its answers from its own columns and the model it is given; what it cac
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from frri._compile import compiled, pays
 from frri._reproducible import exp, log, product, total
-from frri._util import Flags, Floats, Positions, map_threads
+from frri._util import Floats, Positions, map_threads
 from frri.learners.additive import columns as bin_kernels
 from frri.learners.additive.columns import SoftColumns, SoftTest
 
@@ -30,21 +31,20 @@ USED_FROM = 10_000
 # Degrees that a block keeps, and rules whose degrees it keeps at least.
 KEPT_DEGREES = 1 << 19
 KEPT_RULES = 32
-# Scores whose gradients a block keeps.
-KEPT_GRADIENTS = 8
+# Scores are cut at this size before they become powers of e, so that sums stay finite.
+LARGEST_SCORE = 300.0
 
 
 class AdditiveModel(NamedTuple):
-    """Rules with their weights, and the scores without any rule.
+    """Rules and what they add to each score.
 
-    The voice of a rule is the score to which it adds: a class; in regression 0, or 1 and -1 for a
-    rule that may only add or only subtract, whose weights have no sign.
+    There is one score in regression (the predicted number) and with two classes (the log odds of
+    the second one), and one for each of more classes. `weights` has a tuple for each score: the
+    weights of the rules, then the base.
     """
 
-    voices: tuple[int, ...]
     rules: tuple[Tests, ...]
-    weights: tuple[float, ...]
-    base: tuple[float, ...]
+    weights: tuple[tuple[float, ...], ...]
 
 
 @dataclass(eq=False)
@@ -58,21 +58,18 @@ class Block:
     # The last results of computations, with what they were computed from.
     _last: dict[str, tuple[Any, Any]] = field(default_factory=dict, init=False)
 
-    def scan(self, model: AdditiveModel, asked: tuple[tuple[int, Tests], ...]) -> Floats:
-        """Return the sums that decide about every further condition of some voices and rules.
+    def scan(self, model: AdditiveModel, tests: Tests) -> Floats:
+        """Return the sums that decide about every further condition of a rule.
 
-        These are G, H and M of the rules, then the sums of the bins of ordered columns, then G, H
-        and M of the categories of every nominal column.
+        These are G, H and M of the rule, then the sums of the bins of ordered columns, then G, H
+        and M of the categories of every nominal column; each for every score.
         """
-        columns = self.columns
-        terms = np.empty((3, len(asked), columns.n_samples))
-        for r, (voice, tests) in enumerate(asked):
-            gradient, curvature = self._gradient(model, voice)
-            degree = self._degree(tests)
-            np.multiply(gradient, degree, out=terms[0, r])
-            np.multiply(degree, degree, out=terms[1, r])
-            np.multiply(self.weights, degree, out=terms[2, r])
-            terms[1, r] *= curvature
+        columns, degree = self.columns, self._degree(tests)
+        gradients, curvatures = self._derivatives(model)
+        terms = np.empty((3, len(gradients), columns.n_samples))
+        np.multiply(gradients, degree, out=terms[0])
+        np.multiply(curvatures, degree * degree, out=terms[1])
+        terms[2] = self.weights * degree
         kernels = compiled(bin_kernels) if self.compile else bin_kernels
         bins = kernels.binned(columns.values, columns.bins, columns.n_bins, terms)
         lanes = terms.reshape(-1, columns.n_samples)
@@ -83,38 +80,41 @@ class Block:
         ]
         return np.concatenate([total(terms).ravel(), bins.ravel(), *categories])
 
-    def covered(self, tests: Tests, voice: int) -> Floats:
-        """Return the weight of the samples that a rule should cover, times their degrees."""
-        return np.array([total(self._own(voice) * (self.weights * self._degree(tests)))])
+    def covered(self, tests: Tests) -> Floats:
+        """Return the sum of the sample weights times the degrees of a rule."""
+        return np.array([total(self.weights * self._degree(tests))])
 
-    def evaluate(self, model: AdditiveModel) -> Floats:
-        """Return the loss, its negative gradient and its second derivatives, as one array.
+    def loss(self, model: AdditiveModel) -> Floats:
+        """Return the loss."""
+        raise NotImplementedError
 
-        Derivatives are by the weights of the rules, then by the bases.
+    def gradient(self, model: AdditiveModel) -> Floats:
+        """Return the loss, and by score its negative gradient by the weights and the base."""
+        gradients, _ = self._derivatives(model)
+        first = total(self._stack(model) * gradients[:, None])
+        return np.concatenate([self.loss(model), first.ravel()])
+
+    def curvature(self, model: AdditiveModel) -> Floats:
+        """Return by score the second derivatives of the loss by the weights and the base.
+
+        Those by the weights of two scores are left out.
         """
-        return self._evaluation(model)[0]
+        degrees, (_, curvatures) = self._stack(model), self._derivatives(model)
+        return np.array([product(degrees * own, degrees.T) for own in curvatures])
 
-    def _evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
-        return self._once("evaluation", model, lambda: self._new_evaluation(model))
+    def scores(self, model: AdditiveModel) -> Floats:
+        """Return the scores of the samples, one row each."""
+        degrees = self._stack(model)
+        found = np.empty((len(model.weights), self.columns.n_samples))
+        for c, own in enumerate(model.weights):
+            found[c] = self._once(f"score {c}", (model.rules, own), partial(_added, own, degrees))
+        return found
 
-    def _new_evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
-        """Return the answer to `evaluate`, and what gradients are computed from."""
-        raise NotImplementedError
+    def _derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+        """Return the negative gradient and the curvature by score and sample."""
+        return self._once("derivatives", model, lambda: self._new_derivatives(model))
 
-    def _gradient(self, model: AdditiveModel, voice: int) -> tuple[Floats, Floats]:
-        """Return the negative gradient and the curvature by a score, for every sample."""
-        found: dict[int, tuple[Floats, Floats]] = self._once("gradients", model, dict)
-        if voice not in found:
-            if len(found) > KEPT_GRADIENTS:
-                found.clear()
-            found[voice] = self._new_gradient(self._evaluation(model)[1], voice)
-        return found[voice]
-
-    def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
-        raise NotImplementedError
-
-    def _own(self, voice: int) -> Flags:
-        """Return which samples a rule with this voice should cover."""
+    def _new_derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
         raise NotImplementedError
 
     def _degree(self, tests: Tests) -> Floats:
@@ -129,11 +129,9 @@ class Block:
         return self._degrees[tests]
 
     def _stack(self, model: AdditiveModel) -> Floats:
-        """Return the degrees of rules, and of a rule that always holds for each base."""
-        always = [np.ones(self.columns.n_samples)] * len(model.base)
-        return self._once(
-            "stack", model.rules, lambda: np.array([*map(self._degree, model.rules), *always])
-        )
+        """Return the degrees of the rules, and of a rule that always holds for the base."""
+        rules = *model.rules, ()
+        return self._once("stack", rules, lambda: np.array([*map(self._degree, rules)]))
 
     def _once(self, name: str, key: Any, compute: Callable[[], Result]) -> Result:
         """Return the last result of a computation if it had the same key, or compute it."""
@@ -147,6 +145,15 @@ class Block:
         return self.__dict__ | {"_degrees": {}, "_last": {}}
 
 
+def _added(weights: tuple[float, ...], degrees: Floats) -> Floats:
+    """Return the sum of degrees times weights, from left to right."""
+    found = np.zeros(degrees.shape[1])
+    for weight, degree in zip(weights, degrees, strict=True):
+        if weight != 0.0:
+            found += weight * degree
+    return found
+
+
 @dataclass(eq=False)
 class VotingBlock(Block):
     """Samples with classes, for which rules vote: logarithmic loss of a softmax of scores."""
@@ -154,45 +161,31 @@ class VotingBlock(Block):
     classes: Positions = field(kw_only=True)
     loss_weights: Floats = field(kw_only=True)
 
-    def _new_evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
-        n_classes, samples = len(model.base), np.arange(len(self.classes))
-        degrees = self._stack(model)
-        voices = np.array([*model.voices, *range(n_classes)], dtype=np.intp)
-        F = np.zeros((n_classes, len(samples)))
-        for c, vote, degree in zip(voices, (*model.weights, *model.base), degrees, strict=True):
-            if vote != 0.0:
-                F[c] += vote * degree
-        top = F.max(axis=0)
-        powers = exp(F - top)
-        sums = powers.sum(axis=0)
-        probabilities = powers / sums
-        surprise = log(sums) + top - F[self.classes, samples]
-        errors = -(self.loss_weights * probabilities)
-        errors[self.classes, samples] += self.loss_weights
-        value = total(self.loss_weights * surprise)
-        second = vote_curvature(degrees, voices, self.loss_weights, probabilities)
-        answer = np.concatenate([[value], total(degrees * errors[voices]), second.ravel()])
-        return answer, probabilities
+    def loss(self, model: AdditiveModel) -> Floats:
+        """Return the logarithmic loss."""
+        scores, sums = self.scores(model), self._powers(model)[1]
+        if len(scores) == 1:
+            own = np.where(self.classes == 1, scores[0], 0.0)
+        else:
+            own = scores[self.classes, np.arange(len(self.classes))]
+        return np.array([total(self.loss_weights * (log(sums) - own))])
 
-    def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
-        P = outputs[voice]
-        return self.loss_weights * (self._own(voice) - P), self.loss_weights * (P * (1.0 - P))
+    def _powers(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+        """Return the exponentials of the scores and their sum, to which a first class adds 1."""
 
-    def _own(self, voice: int) -> Flags:
-        return np.asarray(self.classes == voice)
+        def compute() -> tuple[Floats, Floats]:
+            powers = exp(np.clip(self.scores(model), -LARGEST_SCORE, LARGEST_SCORE))
+            sums = powers.sum(axis=0)
+            return powers, sums + 1.0 if len(powers) == 1 else sums
 
+        return self._once("powers", model, compute)
 
-def vote_curvature(
-    degrees: Floats, voices: Positions, weights: Floats, probabilities: Floats
-) -> Floats:
-    """Return the second derivatives of the logarithmic loss by the weights of rules.
-
-    Degrees are by rule and sample, probabilities by class and sample.
-    """
-    right = np.concatenate((degrees, degrees * probabilities[voices]))
-    both = product(degrees * (weights * probabilities)[voices], right.T)
-    within, between = both[:, : len(voices)], both[:, len(voices) :]
-    return np.where(voices == voices[:, None], within, 0.0) - between
+    def _new_derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+        powers, sums = self._powers(model)
+        probabilities, weights = powers / sums, self.loss_weights
+        first = 1 if len(powers) == 1 else 0
+        own = self.classes == np.arange(first, first + len(powers))[:, None]
+        return weights * (own - probabilities), weights * (probabilities * (1.0 - probabilities))
 
 
 @dataclass(eq=False)
@@ -201,26 +194,19 @@ class SummingBlock(Block):
 
     target: Floats = field(kw_only=True)
 
-    def _new_evaluation(self, model: AdditiveModel) -> tuple[Floats, Floats]:
-        signs = np.array([-1.0 if voice < 0 else 1.0 for voice in (*model.voices, 0)])
-        degrees = self._stack(model) * signs[:, None]
-        residuals = self.target.copy()
-        for weight, degree in zip((*model.weights, *model.base), degrees, strict=True):
-            residuals -= weight * degree
-        second = self._once(
-            "second",
-            (model.rules, model.voices),
-            lambda: product(degrees * self.weights, degrees.T).ravel(),
-        )
-        weighted = self.weights * residuals
-        value = total(weighted * residuals) / 2.0
-        return np.concatenate([[value], total(degrees * weighted), second]), residuals
+    def loss(self, model: AdditiveModel) -> Floats:
+        """Return half the squared error."""
+        residuals = self.target - self.scores(model)[0]
+        return np.array([total(self.weights * residuals * residuals) / 2.0])
 
-    def _new_gradient(self, outputs: Floats, voice: int) -> tuple[Floats, Floats]:
-        return self.weights * (-outputs if voice < 0 else outputs), self.weights
+    def curvature(self, model: AdditiveModel) -> Floats:
+        """Return the second derivatives, which depend on the rules only."""
+        compute = super().curvature
+        return self._once("curvature", model.rules, lambda: compute(model))
 
-    def _own(self, voice: int) -> Flags:  # noqa: ARG002 - all
-        return np.ones(len(self.target), dtype=np.bool_)
+    def _new_derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+        residuals = self.target - self.scores(model)
+        return self.weights * residuals, self.weights[None]
 
 
 class SampleBlocks:

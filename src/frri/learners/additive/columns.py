@@ -1,7 +1,8 @@
 """Columns of a training table for additive rules, and the sums that decide about conditions.
 
-A condition "at most t" is a ramp: 1 up to t - 1, 0 from t + 1, linear between, where values are in
-units of the column's half-width; "at least t" is its complement. With degrees mu of the conditions
+A condition "at most t" is a ramp: 1 up to t - h, 0 from t + h, linear between; "at least t" is its
+complement. The half-width h is a number of standard deviations of the column, or less so that both
+ends lie within the range of its values. With degrees mu of the conditions
 so far, gradients g and curvatures h, a rule of degree mu times ramp has
 
     G = sum g mu ramp,    H = sum h (mu ramp)^2,    M = sum of memberships.
@@ -31,6 +32,11 @@ Integers = NDArray[np.integer]
 MAX_THRESHOLDS = 64
 # Sums of a bin: of g, h and m, of the same times the value, and of h times its square.
 SUMS = 7
+# Fraction of the room between a threshold and the ends of the range that a ramp may take: less than
+# all, so that no value lies exactly at its end.
+ROOM = 0.99
+# Smallest half-width of a ramp, in units of the column: sums over narrower ones are not precise.
+LEAST_HALF_WIDTH = 1e-4
 # Kinds of tests; the first two are the sides of a threshold, in the order in which equal gains are
 # decided.
 AT_MOST, AT_LEAST, ONE_OF = range(3)
@@ -52,8 +58,8 @@ class SoftTest(NamedTuple):
 class SoftColumns:
     """The columns of a training table that have two values at least, ready for the search.
 
-    Values of a column with an order are in units of the half-width of its ramps and relative to its
-    median: sums of squares over a ramp are then precise whatever the user's units.
+    Values of a column with an order are in units of the half-width of most of its ramps and
+    relative to its median: sums of squares over a ramp are then precise whatever the user's units.
     """
 
     # Features with an order; their values (0 where missing) and bins (the last one where missing)
@@ -61,13 +67,16 @@ class SoftColumns:
     ordered: Integers
     values: Floats
     bins: Integers
-    # By column and threshold: number of bins before the beginning and the end of each ramp, and the
-    # threshold in the units of `values` and of the user; NaN after the last of a column.
+    # By column and threshold: number of bins before the beginning and the end of each ramp, the
+    # threshold in the units of `values` and of the user, and the half-width of the ramp; NaN after
+    # the last of a column.
     first: Integers
     last: Integers
     thresholds: Floats
     cuts: Floats
     half_widths: Floats
+    # Unit of the values of each column.
+    units: Floats
     # Nominal features, and their codes by column and sample; one past the last where missing.
     nominal: Integers
     n_categories: Integers
@@ -93,20 +102,22 @@ class SoftColumns:
         )
         codes = np.where(known[nominal], np.nan_to_num(table.T[nominal]), n_categories[:, None])
         shape = (len(ordered), MAX_THRESHOLDS)
-        thresholds, cuts = np.full((2, *shape), np.nan)
+        thresholds, cuts, half_widths = np.full((3, *shape), np.nan)
         first, last = np.zeros((2, *shape), dtype=np.intp)
-        values, half_widths = np.zeros((len(ordered), len(table))), np.empty(len(ordered))
+        values, units = np.zeros((len(ordered), len(table))), np.empty(len(ordered))
         bins = np.full(values.shape, -1)
         for k, j in enumerate(ordered.tolist()):
             x, there = table[known[j], j], known[j]
-            half_widths[k], middle = _half_width(x, weights[there], width), np.median(x)
+            units[k], middle = _half_width(x, weights[there], width), np.median(x)
             found = midpoints(x, weights[there], MAX_THRESHOLDS)
-            own = (found - middle) / half_widths[k]
-            breaks = np.sort(np.concatenate((own - 1.0, own + 1.0)))
-            cuts[k, : len(own)], thresholds[k, : len(own)] = found, own
-            first[k, : len(own)] = breaks.searchsorted(own - 1.0, side="right")
-            last[k, : len(own)] = breaks.searchsorted(own + 1.0, side="right")
-            values[k, there] = (x - middle) / half_widths[k]
+            own, n_cuts = (found - middle) / units[k], len(found)
+            room = np.minimum(found - x.min(), x.max() - found) / units[k]
+            half = np.clip(ROOM * room, LEAST_HALF_WIDTH, 1.0)
+            breaks = np.sort(np.concatenate((own - half, own + half)))
+            cuts[k, :n_cuts], thresholds[k, :n_cuts], half_widths[k, :n_cuts] = found, own, half
+            first[k, :n_cuts] = breaks.searchsorted(own - half, side="right")
+            last[k, :n_cuts] = breaks.searchsorted(own + half, side="right")
+            values[k, there] = (x - middle) / units[k]
             bins[k, there] = breaks.searchsorted(values[k, there])
         longest = max(1, np.isfinite(cuts).sum(axis=1).max(initial=0))
         bins[bins < 0] = 2 * longest + 1
@@ -118,7 +129,8 @@ class SoftColumns:
             last=last[:, :longest],
             thresholds=thresholds[:, :longest],
             cuts=cuts[:, :longest],
-            half_widths=half_widths,
+            half_widths=half_widths[:, :longest],
+            units=units,
             nominal=nominal,
             n_categories=n_categories,
             codes=codes.astype(np.intp),
@@ -155,14 +167,16 @@ class SoftColumns:
         ramp = upto - below
         level, tilted, bend = ramp[:3], ramp[3:6], ramp[6]
         result = np.empty((3, n_rules, 2, *self.thresholds.shape))
-        for side, flank, edge, half in (
-            (AT_MOST, below[:3], self.thresholds + 1.0, 0.5),
-            (AT_LEAST, whole[:3] - upto[:3], self.thresholds - 1.0, -0.5),
+        low, high = self.thresholds - self.half_widths, self.thresholds + self.half_widths
+        rise = 0.5 / self.half_widths
+        for side, flank, edge, slope in (
+            (AT_MOST, below[:3], high, rise),
+            (AT_LEAST, whole[:3] - upto[:3], low, -rise),
         ):
             line = edge * level - tilted
             bent = edge * (line[1] - tilted[1]) + bend
-            line *= half
-            line[1] = bent * 0.25
+            line *= slope
+            line[1] = bent * (slope * slope)
             np.add(flank, line, out=result[:, :, side])
         return np.moveaxis(result, 2, -1)
 
@@ -178,7 +192,7 @@ class SoftColumns:
             codes = self.codes[self.nominal.searchsorted(test.attribute)]
             return np.isin(codes, test.categories).astype(np.float64)
         k = self.ordered.searchsorted(test.attribute)
-        inside = self.thresholds[k, test.which] - self.values[k]
+        inside = (self.thresholds[k, test.which] - self.values[k]) / self.half_widths[k, test.which]
         ramp = np.clip(0.5 + (inside if test.side == AT_MOST else -inside) / 2.0, 0.0, 1.0)
         return np.where(self.known[test.attribute], ramp, 0.0)
 
@@ -191,9 +205,12 @@ class SoftColumns:
     def _condition(self, test: SoftTest, attribute: Attribute) -> Condition:
         if test.side == ONE_OF:
             names = attribute.categories or ()
-            return NominalCondition(attribute.name, frozenset(names[c] for c in test.categories))
+            excludes = 2 * len(test.categories) > len(names)
+            listed = (n for c, n in enumerate(names) if (c in test.categories) != excludes)
+            return NominalCondition(attribute.name, frozenset(listed), excludes=excludes)
         k = self.ordered.searchsorted(test.attribute)
-        cut, half = float(self.cuts[k, test.which]), float(self.half_widths[k])
+        cut = float(self.cuts[k, test.which])
+        half = float(self.half_widths[k, test.which] * self.units[k])
         if test.side == AT_MOST:
             return NumericCondition(attribute.name, core_high=cut - half, support_high=cut + half)
         return NumericCondition(attribute.name, support_low=cut - half, core_low=cut + half)

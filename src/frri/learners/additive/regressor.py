@@ -3,7 +3,6 @@
 For ordered classes the sum is a score that is cut into classes.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +11,12 @@ import numpy as np
 from frri._reproducible import exp, log, snap, total
 from frri._util import Floats, Positions
 from frri.learners.additive.blocks import SampleBlocks, SummingBlock
-from frri.learners.additive.classifier import AdditiveRules, upward_sides
+from frri.learners.additive.classifier import MOST_RULES, AdditiveRules, upward_sides
 from frri.learners.additive.columns import SoftColumns
+from frri.learners.additive.path_cv import PathsOfFolds
 from frri.learners.additive.search import StagewiseInduction
 from frri.learners.base import OrderedRuleClassifier, RuleRegressor, standardised
-from frri.learners.size_cv import choose_size
+from frri.learners.size_cv import Folds, SizePath
 from frri.learners.training_table import NumberTable, TrainingTable
 from frri.learners.validation import directions, monotone_claim
 from frri.rules import Rule, RuleSet
@@ -25,15 +25,13 @@ from frri.rules import Rule, RuleSet
 WIDTH = 1.0
 # Penalty of a squared contribution, in standard deviations of the target.
 PENALTY = 4.0
-# The usual number of rules, and the gain in half the squared error that each must promise, in
-# variances of the residuals.
+# Number of rules where there are too few samples to choose it, and the gain in half the squared
+# error that each must promise, in variances of the residuals.
 RULES = 14
-LEAST_GAIN = 0.5
-# Additions per rule allowed: a steep function takes a few steep rules, which are found again until
-# the penalty no longer holds them back.
-ADDITIONS = 8
-# Minimum and maximum number of rules of a path.
-PATH = (2, 42)
+LEAST_GAIN = 0.2
+# How often rules may be added again: a steep function takes a few steep rules, which are found
+# again until the penalty no longer holds them back.
+REPEATS = 100
 # Scores that differ by less are the same: sums are rounded.
 SAME = 1e-9
 # Distance beyond all scores of a cut that no sample, or every sample, passes.
@@ -49,10 +47,11 @@ LEAST_SPREAD = 0.1
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
-    """Additive rules for regression: a base value plus the contributions of a dozen soft rules.
+    """Additive rules for regression: a base value plus the contributions of a few soft rules.
 
     A rule is a box with most sides open and soft edges: "at most t" holds fully up to one standard
-    deviation of the feature below t and fades out linearly until one above it. The degree of a rule
+    deviation of the feature below t and fades out linearly until one above it, or less so that both
+    ends lie within the range of the values. The degree of a rule
     is the product of its conditions, two of which may bound the same side of a feature: then the
     rule fades along a curve. It adds its number times its degree to the base value.
 
@@ -63,17 +62,17 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
 
     Parameters
     ----------
-    max_rules : int, "auto" or "1se", default="auto"
-        Maximum number of rules; "auto" is 14. A rule must promise to lower the squared error by the
-        variance of the residuals; by less in proportion where more rules than by default are
-        allowed. "1se" is the smallest number whose R2 in five-fold cross-validation is within one
-        standard error of the best.
+    max_rules : int or "auto", default="auto"
+        Maximum number of rules; "auto" is the smallest number, up to 40, whose R2 on held-out
+        samples differs from the best by at most half a standard error of the difference: see
+        `AdditiveRulesClassifier` (14 with fewer than 20 distinct samples). A number gives the first
+        rules of the same path. A rule must promise to lower the squared error by 0.4 variances of
+        the residuals.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
     {monotonic_cst}
-    {refine}
     calibration_fraction : float, default=0.0
         Fraction of the samples, drawn once, that no rules are learned from: errors there make
         `predict_interval` hold its level.
@@ -109,56 +108,78 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
     calibration_fraction: float = 0.0
 
     def _learn_numbers(self, table: NumberTable) -> None:
-        size = choose_size(self, table, RULES, *PATH)
-        with self._step("rules one after another"):
-            (self.ruleset_,) = self._rulesets(table, [size])
-
-    def _rulesets(self, table: NumberTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
-        """Yield a rule set for each of the ascending maximum sizes; each extends the one before."""
-        weights, weight = table.all_weights, float(total(table.all_weights))
+        folds, most = Folds(table), RULES if self.max_rules == "auto" else int(self.max_rules)
+        self.path_ = None
+        if self.max_rules == "auto" and folds.suffice:
+            with self._step("cross-validation"):
+                self.path_ = self._cross_validate(folds)
+            most = self.path_.chosen
+        weights = table.all_weights
         middle, unit, scaled = standardised(table.numbers, weights)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
+        induction = self._induction(table, columns, weights, scaled)
+        with self._step("rules one after another"):
+            *_, model = induction.path(most)
+            model = induction.drop_weightless(model)
+        numbers = unit * snap(model.weights[0])
+        self.ruleset_ = RuleSet(
+            rules=tuple(
+                Rule(columns.conditions(found.tests, table.attributes), float(number))
+                for found, number in zip(model.rules, numbers, strict=False)
+            ),
+            attributes=table.attributes,
+            target=table.target,
+            semantics="added-contributions",
+            t_norm="product",
+            clip=True,
+            missing=self._missing_in_rules,
+            base=(float(middle + numbers[-1]),),
+            about=self._about(table),
+        )
+
+    def _cross_validate(self, folds: Folds[NumberTable]) -> SizePath:
+        """Measure the R2 of numbers of rules on samples that the rules were not fitted to."""
+        table, weights = folds.table, folds.weights
+        _, _, scaled = standardised(table.numbers, weights)
+        columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
+        inductions = [
+            self._induction(table, columns, np.where(mask, 0.0, weights), scaled)
+            for mask in folds.held_out
+        ]
+        low, high = scaled.min(), scaled.max()
+
+        def explained(scores: Floats) -> Floats:
+            """Return 1 minus the squared error in variances; its mean is R2."""
+            return np.asarray(1.0 - (np.clip(scores[0], low, high) - scaled) ** 2)
+
+        return PathsOfFolds(folds, inductions, MOST_RULES, explained, weights).choose("R2", 1)
+
+    def _induction(
+        self, table: NumberTable, columns: SoftColumns, weights: Floats, target: Floats
+    ) -> StagewiseInduction:
+        """Return the search for rules; samples of weight 0 have no influence."""
+        weight = float(total(weights))
         upward = upward_sides(self.monotonic_cst, table.attributes)
-        voices = (0,) if upward is None else (1, -1)
-        induction = StagewiseInduction(
+        return StagewiseInduction(
             columns=columns,
             blocks=SampleBlocks.of(
-                SummingBlock, columns, self.n_jobs, weights=weights, target=scaled
+                SummingBlock, columns, self.n_jobs, weights=weights, target=target
             ),
-            voices=voices,
+            n_scores=1,
             penalty=PENALTY,
             weight=weight,
-            usual=RULES,
             least_gain=LEAST_GAIN,
             max_conditions=self.max_conditions,
-            refine=self.refine,
-            additions=ADDITIONS,
-            least_cover=dict.fromkeys(voices, self.min_support * weight),
+            repeats=REPEATS,
+            least_cover=self.min_support * weight,
             allowed=None if upward is None else {1: upward, -1: upward[:, ::-1]},
-            signed=upward is None,
             squared=True,
         )
-        for model in induction.path(sizes):
-            contributions = unit * snap(model.weights)
-            yield RuleSet(
-                rules=tuple(
-                    Rule(columns.conditions(found.tests, table.attributes), float(number))
-                    for found, number in zip(model.rules, contributions, strict=True)
-                ),
-                attributes=table.attributes,
-                target=table.target,
-                semantics="added-contributions",
-                t_norm="product",
-                clip=True,
-                missing=self._missing_in_rules,
-                base=(float(middle + unit * snap(model.base[0])),),
-                about=self._about(table),
-            )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
-    """Additive rules for ordinal classification: a dozen soft rules add up to a score that is cut.
+    """Additive rules for ordinal classification: a few soft rules add up to a score that is cut.
 
     The rules are those of `AdditiveRulesRegressor`, learned from the numbers of the classes: 0 for
     the lowest, 1 for the next, and so on. Their sum is a score, and between two classes there is a
@@ -175,14 +196,12 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
         categories (pandas, polars), or of numbers; strings are in alphabetical order, with a
         warning.
     {monotonic_cst}
-    max_rules : int, "auto" or "1se", default="auto"
-        Maximum number of rules, 14 by default, as in `AdditiveRulesRegressor`; "1se" measures R2 of
-        the scores.
+    max_rules : int or "auto", default="auto"
+        Maximum number of rules, as in `AdditiveRulesRegressor`; R2 is that of the scores.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
-    {refine}
     {missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
@@ -210,10 +229,10 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> additive = AdditiveRulesOrdinalClassifier(max_rules=3).fit(X, y)
     >>> print(additive.ruleset_)
-    IF petal width (cm) <= 0.39 (fades, ends at 1.91) THEN target -14.64
-    IF petal length (cm) <= 3.591 (fades) AND sepal width (cm) >= 2.884 (...) THEN target -8.47
-    IF petal width (cm) <= 0.89 (fades, ends at 2.41) THEN target -9.56
-    BASE target at least 1 +25.15, at least 2 +11.40
+    IF petal width (cm) <= 0.39 (fades, ends at 1.91) THEN target -15.52
+    IF petal length (cm) <= 4.611 (fades, ends at 6.889) AND petal width (cm) <= 1.604 (...) ...
+    IF petal length (cm) <= 1.991 (fades, ends at 5.509) THEN target -13.98
+    BASE target at least 1 +28.36, at least 2 +11.28
     >>> additive.score(X, y) > 0.9
     True
     """

@@ -1,22 +1,19 @@
 """Search for additive rules: rules are added one at a time, and all weights are fitted after each.
 
-The gain of a rule is the decrease of the loss that a Newton step for its weight promises,
-G^2 / (2 (H + lambda)); see `frri.learners.additive.columns` for G and H.
+The gain of a rule is the decrease of the loss that a Newton step for its weights promises, the sum
+of G^2 / (2 (H + lambda)) over the scores; see `frri.learners.additive.columns` for G and H.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from frri._reproducible import solve, total
+from frri._reproducible import log, solve, total
 from frri._util import Flags, Floats
 from frri.learners.additive.blocks import AdditiveModel, SampleBlocks, Tests
 from frri.learners.additive.columns import ONE_OF, SUMS, SoftColumns, SoftTest
-
-Evaluation = tuple[float, Floats, Floats]
-Candidate = tuple[float, SoftTest]
 
 # Gains whose relative difference is smaller are equal: the first one counts.
 EQUAL = 1e-9
@@ -25,15 +22,20 @@ LEAST_FACTOR = 1.15
 LEAST_MEMBERSHIP = 2.0
 # How often the conditions of a rule are replaced in turn.
 POLISHES = 2
-# Smaller curvatures do not order categories.
-FLAT = 1e-12
 # Rules of smaller weight are dropped.
 LEAST_WEIGHT = 1e-6
 # Penalty of squared bases of classes: it decides between equivalent ones.
 BASE_PENALTY = 1e-3
-# A Newton step that promises a smaller decrease, relative to the loss, is the last one.
+# Part of a Newton step that is taken if several scores are fitted at the same time, each as if the
+# others were fixed: samples are between two classes (1/2 would be exact) or one and all others (1).
+SEVERAL = 2.0 / 3.0
+# A Newton step that promises a smaller decrease, relative to the loss, is the last one. Steps of
+# several scores converge more slowly; they treat all classes alike, so that equal gains stay equal.
 TOLERANCE = 1e-13
+TOLERANCE_OF_SEVERAL = 1e-7
 MAX_STEPS = 100
+# Steps of several scores for which the same second derivatives are used.
+KEPT_CURVATURES = 10
 # Fraction of the promised decrease that a step must reach, and how often it is halved until it
 # does.
 SUFFICIENT = 1e-4
@@ -41,35 +43,47 @@ HALVINGS = 40
 
 
 class FoundRule(NamedTuple):
-    """The score to which a rule adds, its conditions, its gain, and how often it was added."""
+    """The sign that a rule must have (0: either), its conditions, its gain, and times added."""
 
-    voice: int
+    sign: int
     tests: Tests
     gain: float
     times: int = 1
 
     def equals(self, other: "FoundRule") -> bool:
-        """Return whether two rules have the same conditions and voice."""
-        return self.voice == other.voice and set(self.tests) == set(other.tests)
+        """Return whether two rules have the same sign and conditions."""
+        return self.sign == other.sign and frozenset(self.tests) == frozenset(other.tests)
 
 
 class FittedRules(NamedTuple):
-    """Rules with the weights that minimize the loss, and the loss with and without the penalty."""
+    """Rules with the weights and bases that fit best.
+
+    Weights have a row for each score, as in `AdditiveModel`.
+    """
 
     rules: tuple[FoundRule, ...]
     weights: Floats
-    base: Floats
-    model: AdditiveModel
-    penalized_loss: float
-    loss: float
+
+    @property
+    def model(self) -> AdditiveModel:
+        """What blocks of samples are asked about."""
+        listed = tuple(map(tuple, self.weights.tolist()))
+        return AdditiveModel(tuple(rule.tests for rule in self.rules), listed)
+
+
+class Candidate(NamedTuple):
+    """A condition that may be added: the gain by which it competes, and its gain."""
+
+    worth: float
+    gain: float
+    test: SoftTest
 
 
 class Scanned(NamedTuple):
-    """The gain of a rule, and the best gain with one more condition, and that condition."""
+    """The gain of a rule, and the best condition that it may get."""
 
     gain: float
-    best: float = 0.0
-    test: SoftTest | None = None
+    best: Candidate | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,286 +100,273 @@ class StagewiseInduction:
 
     columns: SoftColumns
     blocks: SampleBlocks
-    # Scores to which rules may add, in the order in which equal gains are decided.
-    voices: tuple[int, ...]
+    # Number of scores to which rules add.
+    n_scores: int
     # Penalty of a squared weight (lambda), and sum of the sample weights.
     penalty: float
     weight: float
-    # Usual number of rules, and gain that a rule must promise, in regression in variances of the
-    # residuals; less in proportion where more rules are allowed.
-    usual: int
+    # Gain that a rule must promise, in regression in variances of the residuals.
     least_gain: float
     max_conditions: int
-    # How often the rules are revised in turn, and how often a rule may be added on average.
-    refine: int = 0
-    additions: int = 2
-    # By voice: weight that a rule must cover, times degrees, and sides of features it may use.
-    least_cover: Mapping[int, float] | None = None
+    # How often rules may be added that are there already, in all.
+    repeats: int = 40
+    # Weight that a rule must cover, times degrees.
+    least_cover: float = 0.0
+    # Sides of features that rules with a positive and with a negative weight may use; weights have
+    # either sign if None.
     allowed: Mapping[int, Flags] | None = None
-    # Whether weights may have either sign, and whether the loss is the squared error.
-    signed: bool = False
+    # Whether the loss is the squared error.
     squared: bool = False
 
-    def path(self, sizes: Sequence[int]) -> Iterator[FittedRules]:
-        """Yield the rules for each of the ascending maximum sizes; each extends the one before."""
-        n_scores = 1 if self.squared else len(self.voices)
-        model = self.fit((), np.empty(0), np.zeros(n_scores))
-        for most in sizes:
-            model = self._extend(model, most)
-            yield self._finish(model, most)
+    def path(self, most: int) -> Iterator[FittedRules]:
+        """Yield the model without a rule, then with one more rule each time, up to a number.
 
-    def fit(self, rules: tuple[FoundRule, ...], weights: Floats, base: Floats) -> FittedRules:
-        """Find the weights and bases that minimize the loss with its penalty, from a guess."""
-        voices, tests = tuple(rule.voice for rule in rules), tuple(rule.tests for rule in rules)
-        signs = np.array([-1.0 if voice < 0 else 1.0 for voice in voices])
+        The path ends before that if no rule is worth its price. Rules without a weight stay.
+        """
+        model = self.fit((), np.zeros((self.n_scores, 1)))
+        while True:
+            model, new = self._next_rule(model)
+            yield model
+            if new is None or len(model.rules) >= most:
+                return
+            model = self.fit((*model.rules, new), np.insert(model.weights, -1, 0.0, axis=1))
+
+    def fit(self, rules: tuple[FoundRule, ...], weights: Floats) -> FittedRules:
+        """Find the weights and bases that minimize the loss with its penalty, from a guess.
+
+        Newton's method with steps that are halved until the loss falls. Several scores take a step
+        at the same time, each as if the others were fixed, by second derivatives that are computed
+        only now and then.
+        """
         times = np.array([rule.times for rule in rules], dtype=np.float64)
-        base_penalty = 0.0 if self.squared else BASE_PENALTY
-        penalties = np.append(self.penalty / times, np.full(len(base), base_penalty))
-        n_rules = len(rules)
-
-        def model(x: Floats) -> AdditiveModel:
-            listed = tuple(x.tolist())
-            return AdditiveModel(voices, tests, listed[:n_rules], listed[n_rules:])
-
-        def evaluate(x: Floats) -> Evaluation:
-            answer = self.blocks.added("evaluate", model(x))
-            first, second = np.split(answer[1:], [len(x)])
-            penalty = total(penalties * (x * x)) / 2.0
-            curvature = second.reshape(len(x), len(x)) + np.diag(penalties)
-            return float(answer[0] + penalty), penalties * x - first, curvature
-
-        start = np.concatenate((signs * weights, base))
-        bounded = np.arange(len(start)) < (0 if self.signed else n_rules)
-        x = minimize(start, bounded, evaluate)
-        value = evaluate(x)[0]
-        loss = value - float(total(penalties * (x * x))) / 2.0
-        return FittedRules(rules, signs * x[:n_rules], x[n_rules:], model(x), value, loss)
-
-    def _extend(self, model: FittedRules, most: int) -> FittedRules:
-        """Add the best rule of all voices, of equal ones the first, while it is worth it."""
-        while len(model.rules) < most:
-            if sum(rule.times for rule in model.rules) >= self.additions * most:
-                break
-            found = [*filter(self._covers_enough, self.best_rules(model.model, self.voices))]
-            gain = max((rule.gain for rule in found), default=0.0)
-            if gain <= 0.0 or gain < self._price(model, most):
-                break
-            best = next(rule for rule in found if rule.gain >= gain * (1.0 - EQUAL))
-            rules, weights = list(model.rules), model.weights
-            old = next((k for k, rule in enumerate(rules) if rule.equals(best)), None)
-            if old is None:
-                rules, weights = [*rules, best], np.append(weights, 0.0)
+        penalties = np.append(self.penalty / times, 0.0 if self.squared else BASE_PENALTY)
+        signs = np.array([rule.sign for rule in rules] + [0])
+        bounds = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
+        is_single, inverses = self.n_scores == 1, []
+        curvatures: Any = ()
+        for k in range(MAX_STEPS):
+            model = FittedRules(rules, weights).model
+            answer = self.blocks.added("gradient", model)
+            now = answer[0] + _penalty(penalties, weights)
+            gradients = penalties * weights - answer[1:].reshape(weights.shape)
+            if is_single or k % KEPT_CURVATURES == 0:
+                curvatures = self.blocks.added("curvature", model) + np.diag(penalties)
+                inverses = [] if is_single else [*map(_inverse, curvatures)]
+            if is_single:
+                step = _bounded_step(weights[0], gradients[0], curvatures[0], bounds)[None]
             else:
-                rules[old] = rules[old]._replace(times=rules[old].times + 1)
-            model = self.fit(tuple(rules), weights, model.base)
-        return model
+                pairs = zip(inverses, gradients, strict=True)
+                step = -SEVERAL * np.array([total(inverse * own) for inverse, own in pairs])
+            tolerance = TOLERANCE if is_single else TOLERANCE_OF_SEVERAL
+            if -total((step * gradients).ravel()) <= tolerance * (1.0 + abs(now)):
+                # So near the minimum a step squares the error, too small to be seen in the loss.
+                weights = self._projected(weights + step, bounds)
+                break
+            for _ in range(HALVINGS):
+                trial = self._projected(weights + step, bounds)
+                loss = self.blocks.added("loss", FittedRules(rules, trial).model)[0]
+                least = SUFFICIENT * total((gradients * (trial - weights)).ravel())
+                if loss + _penalty(penalties, trial) <= now + least:
+                    break
+                step = step / 2.0
+            else:
+                break
+            weights = trial
+        return FittedRules(rules, weights)
 
-    def _price(self, model: FittedRules, most: int) -> float:
-        """Return the gain that a rule must promise to be added."""
-        least = self.least_gain * min(1.0, self.usual / most)
-        return least * 2.0 * model.loss / self.weight if self.squared else least
+    def _projected(self, weights: Floats, bounds: tuple[Floats, Floats]) -> Floats:
+        """Return weights within their bounds; the votes of a rule for several classes sum to 0."""
+        if self.n_scores == 1:
+            return np.clip(weights, *bounds)
+        return np.asarray(weights - weights.sum(axis=0) / self.n_scores)
 
-    def _covers_enough(self, rule: FoundRule) -> bool:
-        if self.least_cover is None or not self.least_cover[rule.voice]:
-            return True
-        covered = self.blocks.added("covered", rule.tests, rule.voice)[0]
-        return bool(covered >= self.least_cover[rule.voice])
-
-    def _finish(self, model: FittedRules, most: int) -> FittedRules:
-        """Revise the rules and drop those without a weight."""
-        for _ in range(self.refine):
-            model = self._extend(self._revise(model, most), most)
-        kept = np.abs(model.weights) >= LEAST_WEIGHT
+    def drop_weightless(self, model: FittedRules) -> FittedRules:
+        """Return a model without the rules that have no weight."""
+        kept = np.abs(model.weights[:, :-1]).max(axis=0, initial=0.0) >= LEAST_WEIGHT
         if kept.all():
             return model
         rules = tuple(rule for rule, heavy in zip(model.rules, kept, strict=True) if heavy)
-        return self.fit(rules, model.weights[kept], model.base)
+        return self.fit(rules, model.weights[:, np.append(kept, True)])
 
-    def _revise(self, model: FittedRules, most: int) -> FittedRules:
-        """Keep, delete or replace each rule, oldest first, by loss plus a price per rule."""
-        price = self._price(model, most)
-        place = 0
-        while place < len(model.rules):
-            weights, base = model.weights, model.base
-            before, old, after = (model.rules[:place], model.rules[place], model.rules[place + 1 :])
-            shorter = self.fit((*before, *after), np.delete(weights, place), base)
-            new = self.best_rules(shorter.model, (old.voice,))[0]._replace(times=old.times)
-            is_known = any(rule.equals(new) for rule in shorter.rules)
-            changed = model
-            if not is_known and self._covers_enough(new):
-                changed = self.fit((*before, new, *after), weights, base)
-            if shorter.penalized_loss <= min(model.penalized_loss, changed.penalized_loss) + price:
-                model = shorter
-                continue
-            if changed.penalized_loss < model.penalized_loss * (1.0 - EQUAL):
-                model = changed
-            place += 1
-        return model
+    def _next_rule(self, model: FittedRules) -> tuple[FittedRules, FoundRule | None]:
+        """Return the best rule that is not there yet, if it is worth it, and the model.
 
-    def best_rules(self, model: AdditiveModel, voices: Sequence[int]) -> list[FoundRule]:
-        """Grow and polish a rule for each voice; all of them advance one step at a time."""
-        found: dict[int, FoundRule] = {}
-        searches = {voice: self._grow(voice) for voice in voices}
-        asked = {voice: next(search) for voice, search in searches.items()}
-        while asked:
-            for voice, answer in zip(list(asked), self._scan(model, asked), strict=True):
-                try:
-                    asked[voice] = searches[voice].send(answer)
-                except StopIteration as end:
-                    found[voice] = end.value
-                    del asked[voice]
-        return [found[voice] for voice in voices]
-
-    def _grow(self, voice: int) -> Generator[Tests, Scanned, FoundRule]:
-        """Add the best condition while it is worth it, then replace conditions.
-
-        Yields rules to be scanned and receives the answers.
+        While the best rule is there already, it is strengthened.
         """
+        while True:
+            signs = (0,) if self.allowed is None else (1, -1)
+            found = [self.best_rule(model.model, sign) for sign in signs]
+            found = [rule for rule in found if self._covers_enough(rule)]
+            gain = max((rule.gain for rule in found), default=0.0)
+            if gain <= 0.0 or gain < self._price(model):
+                return model, None
+            best = next(rule for rule in found if rule.gain >= gain * (1.0 - EQUAL))
+            rules = list(model.rules)
+            old = next((k for k, rule in enumerate(rules) if rule.equals(best)), None)
+            if old is None:
+                return model, best
+            if sum(rule.times - 1 for rule in rules) >= self.repeats:
+                return model, None
+            rules[old] = rules[old]._replace(times=rules[old].times + 1)
+            model = self.fit(tuple(rules), model.weights)
+
+    def _price(self, model: FittedRules) -> float:
+        """Return the gain that a rule must promise to be added."""
+        if not self.squared:
+            return self.least_gain
+        variance = 2.0 * float(self.blocks.added("loss", model.model)[0]) / self.weight
+        return self.least_gain * variance
+
+    def _covers_enough(self, rule: FoundRule) -> bool:
+        if not self.least_cover:
+            return True
+        return bool(self.blocks.added("covered", rule.tests)[0] >= self.least_cover)
+
+    def best_rule(self, model: AdditiveModel, sign: int = 0) -> FoundRule:
+        """Add the best condition while it is worth it, then replace conditions."""
         known: dict[frozenset[SoftTest], Scanned] = {}
 
-        def scan(tests: Tests) -> Generator[Tests, Scanned, Scanned]:
+        def scan(tests: Tests) -> Scanned:
             key = frozenset(tests)
             if key not in known:
-                known[key] = yield tests
+                known[key] = self._scan(model, tests, sign)
             return known[key]
 
+        def addition(tests: Tests) -> Candidate | None:
+            gain, best = scan(tests)
+            return None if best is None or best.gain < LEAST_FACTOR * gain else best
+
         tests: Tests = ()
-        gain = (yield from scan(tests)).gain
-        while len(tests) < self.max_conditions:
-            scanned = yield from scan(tests)
-            if scanned.test is None or scanned.best < LEAST_FACTOR * gain:
-                break
-            tests, gain = (*tests, scanned.test), scanned.best
+        gain = scan(tests).gain
+        while len(tests) < self.max_conditions and (new := addition(tests)):
+            tests, gain = (*tests, new.test), new.gain
         for _ in range(POLISHES):
             before = tests
             for test in before:
                 others = tuple(other for other in tests if other != test)
-                scanned = yield from scan(others)
-                new = scanned.test
-                if new is None or scanned.best < LEAST_FACTOR * scanned.gain:
-                    tests, gain = others, scanned.gain
+                new = addition(others)
+                if new is None:
+                    tests, gain = others, scan(others).gain
                 else:
-                    tests = tuple(new if other == test else other for other in tests)
-                    gain = scanned.best
+                    tests = tuple(new.test if other == test else other for other in tests)
+                    gain = new.gain
             if tests == before:
                 break
-        return FoundRule(voice, tests, gain)
+        return FoundRule(sign, tests, gain)
 
-    def _scan(self, model: AdditiveModel, asked: Mapping[int, Tests]) -> list[Scanned]:
-        """Return the gain and the best further condition of a rule of each voice.
+    def _scan(self, model: AdditiveModel, tests: Tests, sign: int) -> Scanned:
+        """Return the gain of a rule and its best further condition.
 
         Of equally good conditions that of the first feature, threshold and side counts.
         """
-        columns, n_rules, n_ordered = self.columns, len(asked), len(self.columns.ordered)
-        answer = self.blocks.added("scan", model, tuple(asked.items()))
-        parts = [3 * n_rules, SUMS * n_rules * n_ordered * columns.n_bins]
-        parts += (3 * n_rules * columns.n_categories).tolist()
+        columns, n_scores, n_ordered = self.columns, self.n_scores, len(self.columns.ordered)
+        answer = self.blocks.added("scan", model, tests)
+        parts = [3 * n_scores, SUMS * n_scores * n_ordered * columns.n_bins]
+        parts += (3 * n_scores * columns.n_categories).tolist()
         whole, bins, *nominal = np.split(answer, np.cumsum(parts)[:-1])
-        gains = self._gains(whole.reshape(3, n_rules), least=-np.inf)
-        found: list[list[Candidate]] = [[] for _ in asked]
+        found: list[Candidate] = []
         if n_ordered:
-            sums = bins.reshape(SUMS, n_rules, n_ordered, columns.n_bins)
-            for candidates, best in zip(found, self._best_thresholds(asked, sums), strict=True):
-                candidates.extend(best)
+            sums = bins.reshape(SUMS, n_scores, n_ordered, columns.n_bins)
+            found.extend(self._best_threshold(tests, sums, sign))
         for attribute, sums in zip(columns.nominal.tolist(), nominal, strict=True):
-            own = sums.reshape(3, n_rules, -1).swapaxes(0, 1)
-            for candidates, tests, three in zip(found, asked.values(), own, strict=True):
-                if all(test.attribute != attribute for test in tests):
-                    candidates.extend(self._best_categories(attribute, three))
-        pairs = zip(gains.tolist(), found, strict=True)
-        return [Scanned(gain, *_first_best(candidates)) for gain, candidates in pairs]
+            if all(test.attribute != attribute for test in tests):
+                three = sums.reshape(3, n_scores, -1)
+                found.extend(self._best_categories(attribute, three, sign))
+        gain = float(self._gains(whole.reshape(3, n_scores), sign, least=-np.inf))
+        return Scanned(gain, _first_best(found))
 
-    def _best_thresholds(
-        self, asked: Mapping[int, Tests], sums: Floats
-    ) -> Iterator[list[Candidate]]:
-        """Yield the best threshold of all ordered features for each rule, if there is one."""
+    def _best_threshold(self, tests: Tests, sums: Floats, sign: int) -> Iterator[Candidate]:
+        """Yield the best threshold of all ordered features, if there is one."""
         ordered = self.columns.ordered
-        gains = self._gains(self.columns.from_bins(sums))
-        for (voice, tests), own in zip(asked.items(), gains, strict=True):
-            for test in tests:
-                if test.side != ONE_OF:
-                    used = test.which if self.squared else slice(None)
-                    own[ordered.searchsorted(test.attribute), used, test.side] = 0.0
-            if self.allowed is not None:
-                np.multiply(own, self.allowed[voice][ordered][:, None, :], out=own)
-            flat = own.ravel()
-            best = flat.max()
-            if best <= 0.0:
-                yield []
-                continue
+        gains = self._gains(self.columns.from_bins(sums), sign)
+        for test in tests:
+            if test.side != ONE_OF:
+                used = test.which if self.squared else slice(None)
+                gains[ordered.searchsorted(test.attribute), used, test.side] = 0.0
+        if self.allowed is not None:
+            gains *= self.allowed[sign][ordered][:, None, :]
+        flat = gains.ravel()
+        best = flat.max()
+        if best > 0.0:
             place = int((flat >= best * (1.0 - EQUAL)).argmax())
-            k, which, side = np.unravel_index(place, own.shape)
-            test = SoftTest(int(ordered[k]), int(side), int(which))
-            yield [(float(flat[place]), test)]
+            k, which, side = np.unravel_index(place, gains.shape)
+            gain, test = float(flat[place]), SoftTest(int(ordered[k]), int(side), int(which))
+            yield Candidate(gain, gain, test)
 
-    def _best_categories(self, attribute: int, three: Floats) -> Iterator[Candidate]:
+    def _best_categories(self, attribute: int, three: Floats, sign: int) -> Iterator[Candidate]:
         """Yield the best set of categories of a nominal feature, from their G, H and M.
 
-        In the order of gradient by curvature the best set is a beginning, or an end where the rule
-        may have a negative weight.
+        In the order of gradient by curvature of a score, its best set is a beginning or an end. A
+        set of s out of q categories is one of C(q, s), and the logarithm of this number is taken
+        off its gain when it competes.
         """
-        seen = np.flatnonzero(three[2])
-        ratios = three[0, seen] / np.maximum(three[1, seen], FLAT)
-        order = seen[np.argsort(-ratios, kind="stable")]
-        for direction in (order, order[::-1]) if self.signed else (order,):
-            gains = self._gains(three[:, direction[:-1]].cumsum(axis=1))
-            best = float(gains.max(initial=0.0))
-            if best > 0.0:
-                last = int((gains >= best * (1.0 - EQUAL)).argmax())
-                chosen = tuple(sorted(direction[: last + 1].tolist()))
-                yield float(gains[last]), SoftTest(attribute, ONE_OF, categories=chosen)
+        seen = np.flatnonzero(three[2, 0])
+        if len(seen) < 2:
+            return
+        three = three[:, :, seen]
+        price = _log_choices(len(seen))
+        ratios = three[0] / (three[1] + self.penalty)
+        for order in np.argsort(-ratios, axis=1, kind="stable"):
+            for direction in (order, order[::-1]):
+                gains = self._gains(three[:, :, direction[:-1]].cumsum(axis=2), sign)
+                worths = np.where(gains > 0.0, gains - price, 0.0)
+                best = float(worths.max())
+                if best > 0.0:
+                    last = int((worths >= best * (1.0 - EQUAL)).argmax())
+                    chosen = tuple(np.sort(seen[direction[: last + 1]]).tolist())
+                    test = SoftTest(attribute, ONE_OF, categories=chosen)
+                    yield Candidate(float(worths[last]), float(gains[last]), test)
 
-    def _gains(self, three: Floats, least: float = LEAST_MEMBERSHIP * (1.0 - EQUAL)) -> Floats:
-        """Return the decrease of the loss that rules promise, from G, H and M; 0 if not allowed."""
+    def _gains(
+        self, three: Floats, sign: int, least: float = LEAST_MEMBERSHIP * (1.0 - EQUAL)
+    ) -> Floats:
+        """Return the decrease of the loss that rules promise, from G, H and M by score.
+
+        It is 0 for rules that are not allowed.
+        """
         G, H, M = three
         if self.squared:
             H = H - M * M / self.weight
-        fits = (least <= M) & (self.signed | (G > 0.0))
-        return np.where(fits, G * G / (2.0 * (H + self.penalty)), 0.0)
+        gains = G * G / (2.0 * (H + self.penalty))
+        fits = least <= M[0]
+        if sign:
+            fits = fits & (sign * G[0] > 0.0)
+        return np.where(fits, gains.sum(axis=0), 0.0)
 
 
-def _first_best(found: Sequence[Candidate]) -> tuple[float, SoftTest | None]:
-    """Return the largest gain and its condition, of equal ones that of the first feature."""
-    best = max((gain for gain, _ in found), default=0.0) * (1.0 - EQUAL)
-    near = [one for one in found if one[0] >= best]
-    return min(near, key=lambda one: one[1].attribute, default=(0.0, None))
+def _first_best(found: Sequence[Candidate]) -> Candidate | None:
+    """Return the condition of the largest worth, of equal ones that of the first feature."""
+    best = max((one.worth for one in found), default=0.0) * (1.0 - EQUAL)
+    near = [one for one in found if one.worth >= best]
+    return min(near, key=lambda one: one.test.attribute, default=None)
 
 
-def minimize(
-    start: Floats, at_least_zero: Flags, evaluate: Callable[[Floats], Evaluation]
+def _bounded_step(
+    weights: Floats, gradient: Floats, curvature: Floats, bounds: tuple[Floats, Floats]
 ) -> Floats:
-    """Minimize a strictly convex function by Newton's method, projected on the bounds.
+    """Return Newton's step of the weights that do not lie on a bound that they would cross.
 
-    Weights that lie on their bound and would cross it rest for a step; the others take Newton's
-    step, cut at the bounds and halved until the loss falls (Bertsekas 1982). `evaluate` returns the
-    value, the gradient and the matrix of second derivatives.
-
-    Examples
-    --------
-    >>> center = np.array([1.0, -2.0])
-    >>> minimize(
-    ...     np.zeros(2),
-    ...     np.array([False, True]),
-    ...     lambda x: (float(((x - center) ** 2).sum()), 2.0 * (x - center), 2.0 * np.eye(2)),
-    ... )
-    array([1., 0.])
+    The step has to be cut at the bounds (Bertsekas 1982).
     """
-    lower = np.where(at_least_zero, 0.0, -np.inf)
-    weights, (now, gradient, curvature) = start, evaluate(start)
-    for _ in range(MAX_STEPS):
-        free = np.flatnonzero((weights > lower) | (gradient < 0.0))
-        step = np.zeros_like(weights)
-        step[free] = -solve(curvature[np.ix_(free, free)], gradient[free])
-        if -total(step * gradient) <= TOLERANCE * (1.0 + abs(now)):
-            # So near the minimum a step squares the error, too small to be seen in the loss.
-            return np.asarray(np.maximum(weights + step, lower))
-        for _ in range(HALVINGS):
-            trial = np.maximum(weights + step, lower)
-            then = evaluate(trial)
-            if then[0] <= now + SUFFICIENT * total(gradient * (trial - weights)):
-                break
-            step = step / 2.0
-        else:
-            break
-        weights, (now, gradient, curvature) = trial, then
-    return weights
+    lower, upper = bounds
+    free = np.flatnonzero(
+        ((weights > lower) | (gradient < 0.0)) & ((weights < upper) | (gradient > 0.0))
+    )
+    step = np.zeros_like(weights)
+    step[free] = -solve(curvature[np.ix_(free, free)], gradient[free])
+    return step
+
+
+def _inverse(matrix: Floats) -> Floats:
+    return solve(matrix, np.eye(len(matrix)))
+
+
+def _penalty(penalties: Floats, weights: Floats) -> float:
+    return float(total((penalties * (weights * weights)).ravel())) / 2.0
+
+
+def _log_choices(n: int) -> Floats:
+    """Return the logarithm of the number of subsets of n categories, by their size from 1 on."""
+    logs = np.cumsum(log(np.arange(1.0, n + 1.0)))
+    sizes = np.arange(1, n)
+    return np.asarray(logs[n - 1] - logs[sizes - 1] - logs[n - sizes - 1])

@@ -47,13 +47,16 @@ NONE = -1e9
 class BoxSamples:
     """Samples by which boxes are grown, selected and tuned.
 
-    Weights are integers; `count` is the sum of the sample weights that they are proportional to.
+    Weights are integers. All classes have the same total of `weights`, by which boxes are grown and
+    compete; `loss_weights` are those of the objective. `count` is the sum of the sample weights
+    that they are proportional to.
     """
 
     values: Floats
     classes: Positions
     n_classes: int
     weights: Floats
+    loss_weights: Floats
     rigid: Flags
     count: float
 
@@ -61,6 +64,11 @@ class BoxSamples:
     def total(self) -> float:
         """Sum of the weights."""
         return float(self.weights.sum())
+
+    @cached_property
+    def loss_total(self) -> float:
+        """Sum of the weights of the objective."""
+        return float(self.loss_weights.sum())
 
     @cached_property
     def class_weights(self) -> Floats:
@@ -216,7 +224,7 @@ def box_radii(
     Examples
     --------
     >>> values, classes = np.array([[0.0], [0.25], [1.0]]), np.array([0, 1, 1])
-    >>> samples = BoxSamples(values, classes, 2, np.ones(3), np.array([False]), 3.0)
+    >>> samples = BoxSamples(values, classes, 2, np.ones(3), np.ones(3), np.array([False]), 3.0)
     >>> box_radii(samples, np.arange(3), 2)
     array([1.  , 0.25, 1.  ])
     """
@@ -297,7 +305,7 @@ class RuleSelection:
     def __init__(self, samples: BoxSamples, candidates: CandidateBoxes, price: float) -> None:
         self.samples, self.candidates = samples, candidates
         self.rules: list[int] = []
-        self._price = price * STEPS * samples.total
+        self._price = price * STEPS * samples.loss_total
 
     def search(self, most: int) -> None:
         """Select at least one rule per class and at most `most` rules in total."""
@@ -391,7 +399,7 @@ class RuleSelection:
                 np.maximum(margins, raised, out=margins)
                 margins -= rest
                 margins *= signs
-                found[places] = _objective(margins, self.samples.weights)
+                found[places] = _objective(margins, self.samples.loss_weights)
         return found - self._price * rules.used
 
 
@@ -409,7 +417,7 @@ def find_fewest_errors(
         candidates.classes,
         samples.classes,
         [at_most],
-        weights=samples.weights,
+        weights=samples.loss_weights,
         time_limit=seconds,
     )
     return found
@@ -418,7 +426,7 @@ def find_fewest_errors(
 def objective_fraction(samples: BoxSamples, classes: Positions, scores: Floats) -> float:
     """Return the objective of rules as a fraction of the sum of weights, without feature costs."""
     own, other = best_scores(samples, classes, scores)
-    return objective(samples, own, other) / (STEPS * samples.total)
+    return objective(samples, own, other) / (STEPS * samples.loss_total)
 
 
 def error_fraction(samples: BoxSamples, classes: Positions, scores: Floats) -> float:
@@ -427,7 +435,7 @@ def error_fraction(samples: BoxSamples, classes: Positions, scores: Floats) -> f
     for own, row in zip(classes, scores, strict=True):
         np.maximum(best[own], row, out=best[own])
     missed = best.argmax(axis=0) != samples.classes
-    return float(samples.weights[missed].sum() / samples.total)
+    return float(samples.loss_weights[missed].sum() / samples.loss_total)
 
 
 def best_scores(
@@ -444,7 +452,7 @@ def best_scores(
 
 def objective(samples: BoxSamples, own: Floats, other: Floats) -> float:
     """Return the objective of the best scores, in steps, without the cost of features."""
-    return float(_objective((own - other) * (STEPS / 2), samples.weights))
+    return float(_objective((own - other) * (STEPS / 2), samples.loss_weights))
 
 
 def _objective(margins: Floats, weights: Floats) -> Any:

@@ -22,7 +22,6 @@ from frri.learners.compact.candidates import (
     objective_fraction,
 )
 from frri.learners.compact.tune_bounds import Boxes
-from frri.learners.size_cv import choose_size
 from frri.learners.training_table import (
     TrainingTable,
     check_class_weight,
@@ -41,7 +40,7 @@ MAX_ANCHORS = 2_000
 MAX_EVALUATION_SAMPLES = 10_000
 MIN_CLASS_FRACTION = 0.25
 # Cost of a feature used by a rule, as a fraction of the sum of weights.
-PRICE = 0.002
+PRICE = 0.0005
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,8 +52,9 @@ class CompactFRRIClassifier(RuleClassifier):
     extends half-way to the fifth nearest sample of another class instead of to the first. It gets
     only the sides that exclude samples of other classes, best first, until few are left inside.
     Rules are selected one at a time by how much they improve the prediction, instead of by a cover
-    of all samples. At the end the bounds of the selected boxes are fine-tuned by gradient descent
-    on the training loss.
+    of all samples. Rules compete by their precision as if all classes had the same size, so that a
+    narrow rule of a small class wins against a broad rule of a large one. At the end the bounds of
+    the selected boxes are fine-tuned by gradient descent on the training loss.
 
     With more than 2,000 samples, boxes are built around evenly spaced samples. With more than
     10,000, about 10,000 evenly spaced samples, in proportion to the class sizes (a small class with
@@ -65,9 +65,8 @@ class CompactFRRIClassifier(RuleClassifier):
 
     Parameters
     ----------
-    max_rules : int, "auto" or "1se", default="auto"
-        Maximum number of rules; "auto" is 2 * n_classes + 6, "1se" the smallest number whose
-        balanced accuracy in five-fold cross-validation is within one standard error of the best.
+    max_rules : int or "auto", default="auto"
+        Maximum number of rules; "auto" is 2 * n_classes + 6.
     max_conditions : int, optional
         Maximum number of sides of a box.
     min_support : float, default=0.03
@@ -81,16 +80,16 @@ class CompactFRRIClassifier(RuleClassifier):
         this multiple of the weight of its own class inside.
     radius_factor : float, default=0.5
         Radius of a box as a fraction (above 0, at most 1) of the distance to that sample.
-    class_weight : "balanced", None or dict, default="balanced"
-        "balanced" gives every class the same total weight, None every sample the same weight, a
-        dict a factor for each class (1 for a missing one). Boxes, selection and rule weights use
-        it; imputed values, radii and statistics use sample weights only, so {c: 3} differs from a
-        sample weight of 3.
+    class_weight : "balanced", None or dict, default=None
+        Weights of classes in the objective of the selection and of the fine-tuning: the same total
+        weight for every class, the same weight for every sample, or a factor for each class (1 for
+        a missing one). "balanced" gives the rules with the best balanced accuracy.
     certificate_time_limit : float, optional
         Seconds for a proven lower bound of the training error of any selection of as many boxes:
         see `selection_`. With more than four rules a tight bound takes hours.
     {missing}
     {calibrate}
+    {decision}
     {n_jobs}
     {verbose}
 
@@ -106,7 +105,6 @@ class CompactFRRIClassifier(RuleClassifier):
         these samples; `min_error_found`, that of the best selection of as many boxes found by a
         search, and `min_error_bound`, a proven lower bound for any such selection. Bounds are
         fine-tuned after the selection, so `error` can be below both.
-    {path_}
     {n_features_in_}
     {feature_names_in_}
 
@@ -129,14 +127,14 @@ class CompactFRRIClassifier(RuleClassifier):
     kth_neighbor: int = 5
     max_impurity: float = 0.3
     radius_factor: float = 0.5
-    class_weight: Any = "balanced"
+    class_weight: Any = None
     certificate_time_limit: float | None = None
     calibrate: bool = True
 
     def _learn(self, table: TrainingTable) -> None:
         n_classes = len(table.labels)
-        size = choose_size(self, table, 2 * n_classes + 6, n_classes, 8 * n_classes + 10)
-        (self.ruleset_,) = self._rulesets(table, [max(size, n_classes)])
+        most = 2 * n_classes + 6 if self.max_rules == "auto" else int(self.max_rules)
+        (self.ruleset_,) = self._rulesets(table, [max(most, n_classes)])
 
     def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
         """Yield a rule set for each maximum size, selected from the same candidates."""
@@ -166,8 +164,8 @@ class CompactFRRIClassifier(RuleClassifier):
                     best = find_fewest_errors(samples, candidates, *limits)
                 self.selection_.update(
                     error=error_fraction(samples, boxes.classes, scores),
-                    min_error_found=best.errors / samples.total,
-                    min_error_bound=best.bound / samples.total,
+                    min_error_found=best.errors / samples.loss_total,
+                    min_error_bound=best.bound / samples.loss_total,
                 )
             boxes.set_weights(samples if part is table else self._samples(table, table))
             yield self._package(table, boxes, rows[selected.anchors])
@@ -178,23 +176,29 @@ class CompactFRRIClassifier(RuleClassifier):
         return one
 
     def _samples(self, part: TrainingTable, table: TrainingTable) -> BoxSamples:
-        """Return a part of the table, scaled, with integer weights.
-
-        They are proportional to the sample weights within a class. A class has the same total
-        weight in a part as in the whole table.
-        """
+        """Return a part of the table, scaled, with integer weights."""
         values, nominal = scaled_values(part)
         rigid = np.zeros(values.shape[1], dtype=np.bool_) if nominal is None else nominal
+        weights, loss_weights = (
+            self._integer_weights(part, table, given) for given in ("balanced", self.class_weight)
+        )
+        known = part.classes, len(part.labels), weights, loss_weights, rigid
+        return BoxSamples(values, *known, float(part.all_weights.sum()))
+
+    def _integer_weights(
+        self, part: TrainingTable, table: TrainingTable, class_weight: Any
+    ) -> Floats:
+        """Return weights of samples that are proportional to the sample weights within a class.
+
+        A class has the same total weight in a part as in the whole table.
+        """
         counts, own, sizes = part.all_weights, np.array(part.class_counts), table.class_counts
-        factors = class_factors(self.class_weight, part.labels, np.array(sizes), part.target)
+        factors = class_factors(class_weight, part.labels, np.array(sizes), part.target)
         factors = factors * (np.array(sizes) / own)
         factors = factors * (TOTAL_WEIGHT / (factors * own).sum())
         if (counts == np.floor(counts)).all():
-            weights = counts * np.maximum(np.rint(factors), 1.0)[part.classes]
-        else:
-            weights = np.maximum(np.rint(counts * factors[part.classes]), 1.0)
-        n_classes = len(part.labels)
-        return BoxSamples(values, part.classes, n_classes, weights, rigid, float(counts.sum()))
+            return np.asarray(counts * np.maximum(np.rint(factors), 1.0)[part.classes])
+        return np.asarray(np.maximum(np.rint(counts * factors[part.classes]), 1.0))
 
     def _candidates(self, samples: BoxSamples, counts: Floats | None) -> CandidateBoxes:
         """Return boxes around samples."""
@@ -222,7 +226,7 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("max_rules", self.max_rules, 1, words=["auto", "1se"])
+        check_count("max_rules", self.max_rules, 1, words=["auto"])
         if self.max_conditions is not None:
             check_count("max_conditions", self.max_conditions, 1)
         check_count("kth_neighbor", self.kth_neighbor, 1)

@@ -207,7 +207,7 @@ class Boxes:
         slopes[samples.classes, rows] -= 1.0
         # Only the worst sides of the best rules move.
         worst = worst[rules, rows]
-        moves = samples.weights * ((best >= FLOOR) & (worst >= 0))
+        moves = samples.loss_weights * ((best >= FLOOR) & (worst >= 0))
         sides = np.maximum(worst, 0) * len(self.classes) + rules
         weights = self.weights[rules]
         slopes *= weights / TEMPERATURE
@@ -215,7 +215,7 @@ class Boxes:
         for part in (slopes / self.widths.ravel()[sides], slopes * (1.0 - best / weights)):
             steps = np.rint(part * GRADIENT_STEPS) * moves
             total = np.bincount(sides.ravel(), steps.ravel(), self.cores.size)
-            found.append(total.reshape(self.cores.shape) / (GRADIENT_STEPS * samples.total))
+            found.append(total.reshape(self.cores.shape) / (GRADIENT_STEPS * samples.loss_total))
         return found[0], found[1]
 
     def _opposite_sides(self) -> list[tuple[tuple[int, int], tuple[int, int]]]:

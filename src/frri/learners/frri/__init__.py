@@ -3,7 +3,7 @@
 from frri.learners.frri.bagging import FRRIBaggingClassifier
 from frri.learners.frri.classifier import FRRIClassifier, NotEnoughMemoryError
 from frri.learners.frri.ordinal import FRRIOrdinalClassifier
-from frri.learners.frri.pipeline import ManyRulesWarning, too_many_rules
+from frri.learners.frri.pipeline import too_many_rules
 from frri.learners.frri.regressor import FRRIRegressor
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "FRRIClassifier",
     "FRRIOrdinalClassifier",
     "FRRIRegressor",
-    "ManyRulesWarning",
     "NotEnoughMemoryError",
     "too_many_rules",
 ]

@@ -85,6 +85,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         whole of `fit`; the rules of all bags are found in any case.
     random_state : int, RandomState or None, default=None
         Random seed of the bags.
+    {decision}
     n_jobs : int, optional
         Number of bags that are processed at a time, and of threads for what follows. None is one
         bag at a time, in threads of its own, unless `joblib.parallel_config` sets something else:
@@ -177,7 +178,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         check_resolution(table.attributes)
         values, rigid = scaled_values(table)
         samples = Samples(values, table.classes, rigid)
-        seeds = self._seeds()
+        seeds = random_seeds(self.random_state, self.n_estimators)
         bags = self._draw(table, seeds)
         with self._step(f"{len(seeds)} bags"):
             pool = self._pool(table, bags, seeds)
@@ -196,10 +197,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             self._package_pool(table, pool)
         with self._step("out-of-bag estimate"):
             self._estimate(table, samples, pool, bags, nearest)
-
-    def _seeds(self) -> list[int]:
-        """Return one seed for each bag."""
-        return random_seeds(self.random_state, self.n_estimators)
 
     def _draw(self, table: TrainingTable, seeds: list[int]) -> "Bags":
         """Draw the samples of every bag."""

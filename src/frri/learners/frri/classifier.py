@@ -132,6 +132,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     random_state : int, RandomState or None, default=None
         Random seed of ``attribute_order="random"``.
     {calibrate}
+    {decision}
     n_jobs : int, optional
         Number of threads for large tables and for prediction: -1 for all cores, -2 for all but one,
         and so on. None is all cores, or one inside a job of joblib. Results are the same in any

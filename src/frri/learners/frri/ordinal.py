@@ -138,8 +138,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         distinct, classes = values[first], table.classes[first]
         order = order[first] if order.ndim == 2 else order
         n_classes = len(table.labels)
-        anchors, groups = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        types, confidence = [np.zeros((0, values.shape[1]), np.int8)], [np.zeros(0)]
+        nobody = np.zeros(0, np.int64)
+        parts = [(nobody, np.zeros((0, values.shape[1]), np.int8), np.zeros(0), nobody)]
         covers: list[CoverMatrix] = []
         positions = np.zeros((n_classes - 1, len(first)), dtype=np.int64)
         n_bits = 0
@@ -157,19 +157,18 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
                 side = np.flatnonzero(own)
                 positions[k, side] = n_bits + found.positions[side]
                 n_bits += -(-found.covers.n_objects // 64) * 64
-                anchors.append(first[side])
-                groups.append(2 * k + upper[side])
-                types.append(found.types[side])
-                confidence.append(found.confidence[side])
+                union = 2 * k + upper[side]
+                parts.append((first[side], found.types[side], found.confidence[side], union))
                 covers.append(found.covers.take(side))
         below = np.cumsum(np.bincount(classes, minlength=n_classes))[:-1]
+        anchors, types, confidence, groups = map(np.concatenate, zip(*parts, strict=True))
         return Candidates(
-            np.concatenate(anchors),
-            np.concatenate(types),
-            np.concatenate(confidence),
+            anchors,
+            types,
+            confidence,
             CoverMatrix.beside(covers),
             positions[:, copy_of.ravel()],
-            np.concatenate(groups),
+            groups,
             np.column_stack([below, len(classes) - below]).ravel(),
             {"candidates": perf_counter() - start},
         )

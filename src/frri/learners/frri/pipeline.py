@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, log
-from numbers import Integral, Real
+from numbers import Integral
 from time import perf_counter
 from typing import Any, NamedTuple, Self
 
@@ -34,9 +34,9 @@ from frri.learners.quickrules import PositiveRegion, greedy_reduct
 from frri.learners.rule_limits import check_limits
 from frri.learners.training_table import TrainingTable, box_rule, lengths_of
 from frri.learners.validation import (
-    LARGEST_AMOUNT,
     check_choice,
     check_count,
+    check_range,
     check_share,
     random_numbers,
 )
@@ -104,9 +104,8 @@ class FRRILearner(RuleLearner):
     time_limit: float | None = None
     random_state: Any = None
 
-    # Parameters of some.
+    # A parameter of some.
     conditions: Any = field(init=False, default=None)
-    optimality_gap: float = field(init=False, default=0.0)
 
     selection_: Bunch = field(init=False)
     selected_: Ints = field(init=False)
@@ -171,7 +170,7 @@ class FRRILearner(RuleLearner):
         left = self.time_limit
         if left is not None and self._began is not None:
             left = max(0.0, left - (perf_counter() - self._began))
-        search = SearchLimits(self._work_limit(), left, self.optimality_gap)
+        search = {"work_limit": self._work_limit(), "time_limit": left}
         covers = limits.allow(found)
         with self._step("the fewest of them"):
             costs = self._costs(found, covers)
@@ -218,12 +217,8 @@ class FRRILearner(RuleLearner):
             warnings.warn(message, FutureWarning, stacklevel=4)
             check_count("effort", self._work_limit(), most=LARGEST_WORK_LIMIT)
         check_count("work_limit", self._work_limit(), most=LARGEST_WORK_LIMIT)
-        limit: Any = 0.0 if self.time_limit is None else self.time_limit
-        number = isinstance(limit, Real) and not isinstance(limit, bool)
-        if not (number and (0 <= limit <= LARGEST_AMOUNT or limit == inf)):
-            raise ValueError(
-                f"time_limit must be a number of seconds, 0 or more, got {short_repr(limit)}."
-            )
+        limit = 0.0 if self.time_limit is None else self.time_limit
+        check_range("time_limit", limit, 0, inf, "a number of seconds, 0 or more")
         random_numbers(self.random_state)
         self._limits().check()
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
@@ -253,14 +248,13 @@ class FRRILearner(RuleLearner):
             self._warn(
                 f"{self._name()} needs {n_rules} rules for {len(table.values)} objects, because "
                 "classes overlap; CompactFRRIClassifier, RIPPERClassifier or "
-                "AdditiveRulesClassifier needs fewer and may predict better.",
-                ManyRulesWarning,
+                "AdditiveRulesClassifier needs fewer and may predict better."
             )
         if self.selection_.status != "optimal" and self.selection_.stopped_by != "gap":
             self._warn(describe_unproved(self.selection_))
 
-    def _warn(self, message: str, category: type[Warning] = UserWarning) -> None:
-        warnings.warn(message, category, stacklevel=6)
+    def _warn(self, message: str) -> None:
+        warnings.warn(message, UserWarning, stacklevel=6)
 
 
 # --- Candidates
@@ -305,18 +299,10 @@ def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
 ROUNDING = 1e-9
 
 
-class SearchLimits(NamedTuple):
-    """Limits of the search: its work, its seconds, and the optimality gap at which it may stop."""
-
-    work_limit: int
-    time_limit: float | None = None
-    optimality_gap: float = 0.0
-
-
 class Limits(NamedTuple):
     """Limits on the selected rules; without any, the fewest rules that cover all samples.
 
-    The first six are parameters of the estimators; `of` names the set that fractions refer to.
+    All but the last are parameters of the estimators; `of` names the set that fractions refer to.
     """
 
     min_new_coverage: float = 0.0
@@ -325,6 +311,7 @@ class Limits(NamedTuple):
     max_conditions: int | None = None
     min_support: float = 0.0
     times_covered: int = 1
+    optimality_gap: float = 0.0
     of: str = "class"
 
     @property
@@ -378,17 +365,17 @@ class Limits(NamedTuple):
         return found.covers.only(kept)
 
     def select(
-        self, covers: CoverMatrix, costs: Ints, groups: Ints, sizes: Ints, search: SearchLimits
+        self, covers: CoverMatrix, costs: Ints, groups: Ints, sizes: Ints, search: dict[str, Any]
     ) -> Cover | PartialCover:
         """Select the fewest rules that cover everything, or the best ones under the limits.
 
         Candidates have a cost, which decides among equally many, and cover samples of one group.
+        `search` are the limits of the search, on its work and its time.
         """
-        limited: dict[str, Any] = {"work_limit": search.work_limit, "time_limit": search.time_limit}
         if self.times_covered > 1:
-            return multiple_cover(covers, self.times_covered, costs, **limited)
+            return multiple_cover(covers, self.times_covered, costs, **search)
         if self.is_complete:
-            return minimum_cover(covers, costs, optimality_gap=search.optimality_gap, **limited)
+            return minimum_cover(covers, costs, optimality_gap=self.optimality_gap, **search)
         prices = np.ceil(self.min_new_coverage * sizes - ROUNDING)[groups]
         left_out = None
         if self.coverage < 1:
@@ -402,7 +389,7 @@ class Limits(NamedTuple):
             costs=costs,
             at_most=self.max_rules,
             left_out=left_out,
-            **limited,
+            **search,
         )
 
     def certificate(self, cover: Cover | PartialCover, n_samples: int) -> dict[str, Any]:
@@ -605,10 +592,6 @@ def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
 
 
 # --- Checks and messages
-
-
-class ManyRulesWarning(UserWarning):
-    """The classes overlap so much that FRRI needs nearly as many rules as there are samples."""
 
 
 def too_many_rules(n_rules: int, n_samples: int) -> bool:

@@ -1,21 +1,20 @@
 """FRRI for regression: rules keep away from samples the more, the less their targets agree."""
 
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
 from frri import induction
 from frri._reproducible import product, snap, solve, total
-from frri._util import Floats, Ints, short_repr
+from frri._util import Floats, Ints
 from frri.cover import CoverMatrix
 from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
 from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders, initial_types
 from frri.learners.training_table import NumberTable, scaled_values
-from frri.learners.validation import check_choice, check_count
+from frri.learners.validation import check_choice, check_count, check_range
 from frri.rules import RuleSet
 from frri.rules.contributions import compute_mean_fractions
 
@@ -191,13 +190,8 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self.ruleset_ = package(middle + unit * numbers, middle, about)
 
     def _check_parameters(self) -> None:
-        tau: Any = self.tau
-        number = isinstance(tau, Real) and not isinstance(tau, bool)
-        if not (number and LEAST_TAU <= tau <= MOST_TAU):
-            raise ValueError(
-                f"tau must be a number of standard deviations from {LEAST_TAU:g} to {MOST_TAU:g}, "
-                f"got {short_repr(tau)}."
-            )
+        allowed = f"a number of standard deviations from {LEAST_TAU:g} to {MOST_TAU:g}"
+        check_range("tau", self.tau, LEAST_TAU, MOST_TAU, allowed)
         check_count("times_covered", self.times_covered, 1)
         check_choice("consequents", self.consequents, ("ridge", "own"))
         super()._check_parameters()
