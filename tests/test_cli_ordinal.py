@@ -38,7 +38,7 @@ def test_a_learner_is_picked_and_checked(folder, capsys):
     assert main([*args, "--order", "poor,fair,good", "--cv", "2", "-o", "-"]) == 0
     said = capsys.readouterr()
     assert RuleSet.from_json(said.out).classes == tuple(ORDER)
-    assert "Picked additive, the best on rows not learned from" in said.err
+    assert "Chosen: additive, kappa " in said.err
     assert "kappa 0." in said.err
     assert "classes on average; always answering fair has 0.00, off by 0." in said.err
 

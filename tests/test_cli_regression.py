@@ -77,7 +77,7 @@ def test_every_command_takes_every_learner_of_numbers(learner, capsys):
 def test_a_learner_is_picked_and_checked_on_held_back_rows(capsys):
     assert main([*FIT, "--test", "0.3", "--max-rules", "4", "-o", "m.json"]) == 0
     said = capsys.readouterr().err
-    assert "Picked " in said
+    assert "Chosen: " in said
     assert "27 rows, 95% interval 0." in said
     assert len(RuleSet.load("m.json")) <= 4
 

@@ -306,6 +306,15 @@ def test_the_site_builds_without_a_warning(tmp_path):
         assert not fetched, f"{page.name} fetches {fetched}"
 
 
+@pytest.mark.parametrize("page", ["docs/index.md", "docs/learners/additive.md"])
+def test_tables_of_results_are_those_of_the_results_file(page):
+    from benchmarks import accuracy
+
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert accuracy.TABLE.search(text)
+    assert accuracy.with_tables(text) == text
+
+
 def write_outputs(page):
     """Replace the outputs shown on a page that are not what is printed."""
     text = page.read_text(encoding="utf-8")

@@ -7,7 +7,13 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 
 from frri import FRRIClassifier, RIPPERClassifier
-from frri.selection import Holdout, HoldoutResult, choose_estimator, compare_estimators
+from frri.selection import (
+    Holdout,
+    HoldoutResult,
+    auto,
+    choose_estimator,
+    compare_estimators,
+)
 from frri.selection.holdout import MANY_SAMPLES, TEST_SIZE
 
 X, Y = load_iris(return_X_y=True)
@@ -80,11 +86,11 @@ def test_what_takes_too_long_has_no_result():
 
 def test_the_choice_is_an_estimator_with_its_limits_and_its_result():
     choice = choose_estimator(Holdout(X, Y), limits={"max_rules": 4, "max_conditions": None})
-    assert choice.name == "compact"
+    assert choice.name == "additive"
     assert choice.estimator.max_rules == 4
-    assert choice.reason.startswith("Picked compact, ")
+    assert choice.reason.startswith("Chosen: additive, accuracy 0.9")
     assert choice.result.n_rules <= 4
-    assert set(choice.rivals) == {"ripper"}
+    assert set(choice.results) == {"ripper", "additive", "compact", "frri"}
     assert len(choice.estimator.fit(X, Y).ruleset_) <= 4
 
 
@@ -101,12 +107,18 @@ def test_estimators_that_fail_are_left_out_of_a_comparison():
     assert list(found) == ["yes"]
 
 
-def test_a_clear_lead_is_significant_and_relevant():
-    def result(n_correct):
-        return HoldoutResult(np.ones(100), np.arange(100) < n_correct, np.zeros(100, int), 5.0)
+def test_fewer_rules_are_preferred_among_those_about_as_good_as_the_best():
+    def result(n_correct, n_rules, first=0):
+        correct = (np.arange(1000) >= first) & (np.arange(1000) < first + n_correct)
+        predicted = correct.astype(float)
+        return HoldoutResult(np.ones(1000), predicted, np.zeros(1000, int), n_rules)
 
-    assert result(90).clearly_better(result(70))
-    assert not result(90).clearly_better(result(87))
+    best = result(904, 20.0)
+    # 4 samples more are more than chance if none is lost, but not if 60 are.
+    assert auto._choose({"a": best, "b": result(900, 4.0)}, 1000) == "a"
+    assert auto._choose({"a": best, "b": result(900, 4.0, first=60)}, 1000) == "b"
+    assert auto._choose({"a": best, "b": result(898, 4.0, first=60)}, 1000) == "a"  # above 0.005
+    assert auto._choose({"a": result(904, 900.0), "b": result(700, 4.0)}, 1000) == "b"  # readable
 
 
 def test_kappa_and_r_squared_are_those_of_scikit_learn():

@@ -2,11 +2,10 @@
 
 Types of columns are inferred from the table and shown: numbers are numeric, ISO dates dates, texts
 and truth values nominal. --nominal, --ordinal and --ignore declare otherwise. Without --learner,
-the one that is best on held-out rows is taken: compact, additive or frri; --learner frri is always
+the best one on held-out rows is taken: ripper, additive, compact or frri; --learner frri is always
 the paper's. --task regression predicts a number instead of a class, --task ordinal classes that
 have an order: that of numbers, or that of --order. Ctrl-C during the search for the fewest rules
-keeps the best found so far. The last lines are the score of such rules on held-out rows, and the
-learner that would be clearly better.
+keeps the best found so far. The last line is the score of such rules on held-out rows.
 
 $ frri fit patients.csv --target risk -o model.json
 $ frri fit january.csv february.csv --target risk -o model.json
@@ -20,7 +19,7 @@ $ frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=s
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from time import process_time
 from typing import Any
 
@@ -33,8 +32,7 @@ from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
 from frri.rules import RuleSet
-from frri.selection import Holdout, HoldoutResult, choose_estimator, compare_estimators
-from frri.selection.auto import make_estimator
+from frri.selection import Holdout, HoldoutResult, choose_estimator
 from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
 from frri.table import Attribute, encode_frame
 from frri.table.columns import ordered_categories
@@ -44,11 +42,8 @@ from frri.table.targets import check_not_number
 # Rows of a bag by default.
 ROWS_OF_BAG = 10_000
 
-# Seconds of computing that are spent on held-out rows without --cv and --test, and on each rival.
+# Seconds of computing that are spent on held-out rows without --cv and --test.
 PATIENCE = 8.0
-
-# Estimators that FRRI is compared with: they make few rules where classes overlap.
-RIVALS = ("compact", "ripper", "additive")
 
 # Parameters that have options of their own: limits on rules, and those of FRRI's search.
 LIMITS = ("max_rules", "max_conditions", "min_support")
@@ -78,8 +73,7 @@ def configure(parser: Parser) -> None:
     add("--weights COLUMN", "column of row weights")
     settings = "any parameter of the learner"
     add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
-    most = "maximum number of rules; 1se: the fewest about as good as the best (compact, additive)"
-    add("--max-rules N", most, type="size")
+    add("--max-rules N", "maximum number of rules (default: auto)", type="size")
     add("--max-conditions N", "maximum number of conditions of a rule", type="from 1")
     add("--min-support FRACTION", "fraction of its class that a rule must cover", type="fraction")
     add("--seed N", "random seed", type="from 0")
@@ -105,6 +99,12 @@ def configure(parser: Parser) -> None:
     )
     add("--task NAME", task, group=target, choices=list(TASKS))
     add("--order LOW<...<HIGH", "classes of --task ordinal in their order")
+    costs = parser.add_mutually_exclusive_group()
+    rare = "accuracy, or balanced: misclassifying a row costs more the rarer its class is"
+    choices = ["accuracy", "balanced"]
+    add("--decision NAME", f"{rare} (default: accuracy)", group=costs, choices=choices)
+    each = "cost of misclassifying a row of each class (default: 1), such as yes=5,no=1"
+    add("--costs CLASS=COST,...", each, group=costs)
 
 
 def run(arguments: Arguments) -> None:
@@ -193,6 +193,21 @@ def parse_order(text: str | None, task: str) -> list[str] | None:
     return labels
 
 
+def _parse_decision(name: str | None, costs: str | None, task: str) -> Any:
+    """Return the parameter `decision` of --decision or --costs, None without these."""
+    if task != "classification" and (name or costs):
+        option = "--decision" if name else "--costs"
+        raise ValueError(f"{option} is for classes without an order; leave out --task {task}.")
+    if not costs:
+        return name
+    try:
+        pairs = [part.rsplit("=", 1) for part in costs.split(",")]
+        return {label.strip(): float(number) for label, number in pairs}
+    except ValueError:
+        example = "such as yes=5,no=1"
+        raise ValueError(f"--costs needs CLASS=COST,..., {example}, got {costs!r}.") from None
+
+
 def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
     """Return all classes of a column, the lowest first.
 
@@ -227,7 +242,9 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
 def _named_learner(arguments: Arguments) -> Any:
     """Return the estimator that the options name, None if they name none."""
     name, settings = arguments.learner, arguments.settings
-    options = {option: getattr(arguments, option) for option in (*SEARCH, *LIMITS, "seed")}
+    arguments.decision = _parse_decision(arguments.decision, arguments.costs, arguments.task)
+    names = (*SEARCH, *LIMITS, "seed", "decision")
+    options = {option: getattr(arguments, option) for option in names}
     if arguments.bags is not None:
         _check_bags(arguments)
         rows = arguments.sample or ROWS_OF_BAG
@@ -267,7 +284,9 @@ def _choose(arguments: Arguments, holdout: Holdout) -> tuple[Any, HoldoutResult 
     arguments.learner = choice.name
     if choice.reason:
         say(one_line(choice.reason))
-    _advise("", choice.result, choice.rivals)
+    if arguments.decision is not None:
+        # The score by which it was chosen is that of other decisions.
+        return choice.estimator.set_params(decision=arguments.decision), None
     return choice.estimator, choice.result
 
 
@@ -370,18 +389,12 @@ def _check(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float)
 
 
 def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float) -> None:
-    """Print the score on held-out rows, and the estimator that may be better.
+    """Print the score on held-out rows.
 
     Fitting all rows took some seconds: if that is long, there is no check unless it is asked for.
     """
-    from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
-
-    n_rules, n_rows, need = len(learner.ruleset_), len(holdout.y), ""
-    strict = arguments.learner == "frri" and arguments.task == "classification"
-    if strict and too_many_rules(n_rules, n_rows):
-        need = f"FRRI needs {n_rules} rules for {n_rows} rows, because classes overlap"
     patience = PATIENCE if arguments.cv is None and arguments.test is None else float("inf")
-    result, reason, rivals = None, holdout.reason, {}
+    result, reason = None, holdout.reason
     if reason.endswith("too few"):
         reason += f" (--cv {FOLDS} insists)"
     if holdout.splits:
@@ -396,26 +409,7 @@ def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: flo
         _say_score(result)
     elif reason:
         say(f"Not checked on rows that it was not learned from: {one_line(reason).rstrip('.')}.")
-    if result is not None and strict:
-        others = {name: make_estimator(name, random_state=0) for name in RIVALS}
-        found = compare_estimators(holdout, others, time_limit=PATIENCE, verbose=True)
-        rivals = dict(sorted(found.items(), key=lambda item: -item[1].correct.mean()))
-    _advise(need, result, rivals)
 
 
 def _say_score(result: HoldoutResult) -> None:
     say(f"On rows that it was not learned from: {one_line(str(result))}")
-
-
-def _advise(need: str, own: HoldoutResult | None, rivals: Mapping[str, HoldoutResult]) -> None:
-    """Name the estimator to take instead, if there is reason for it."""
-    better = [name for name, result in rivals.items() if own and result.clearly_better(own)]
-    if not better and not need:
-        return
-    name = next(iter(better or rivals or RIVALS))
-    merit = f"{name} is clearly better" if better else f"{name} needs fewer"
-    if name in rivals:
-        found = rivals[name]
-        merit += f" there (accuracy {found.correct.mean():.2f}, about {found.n_rules:.0f} rules)"
-    reason = "; ".join(filter(None, [need, merit]))
-    say(f"note: {reason}: type the same with --learner {name} at the end.")

@@ -9,21 +9,15 @@ from frri._util import Progress
 from frri.learners.registry import TASKS, rule_learners
 from frri.selection.holdout import Holdout, HoldoutResult
 
-# Candidates for a classification: they are fast and differ most.
-CANDIDATES = ("compact", "additive", "frri")
+# Candidates for a classification, the fastest first.
+CANDIDATES = ("ripper", "additive", "compact", "frri")
 
 # Compact FRRI and FRRI compare pairs of samples: maximum of pairs times features. FRRI also
 # searches a minimum-size rule set, up to this number of samples.
 MOST_PAIRS, MOST_SAMPLES = 6e7, 2_000
 
-# An estimator that is evaluated for comparison only, up to this number of samples.
-RIVAL, MOST_SAMPLES_OF_RIVAL = "ripper", 20_000
-
-# Estimators with one deciding rule, which is easier to follow than a sum of votes.
-ONE_DECIDES = ("compact", "frri", "ripper")
-
-# Loss of score that simpler rules are worth.
-CLOSE = 0.01
+# Loss of score that fewer rules are worth, at most.
+CLOSE = 0.005
 
 
 @dataclass(frozen=True)
@@ -40,15 +34,15 @@ class EstimatorChoice:
         Its predictions of held-out samples; None if the table was not split.
     reason : str
         One line with the scores and sizes of all candidates; empty if there are none.
-    rivals : dict of HoldoutResult
-        Estimators evaluated for comparison only.
+    results : dict of HoldoutResult
+        Predictions of all candidates, by name.
     """
 
     name: str
     estimator: Any
     result: HoldoutResult | None = None
     reason: str = ""
-    rivals: dict[str, HoldoutResult] = field(default_factory=dict)
+    results: dict[str, HoldoutResult] = field(default_factory=dict)
 
 
 def choose_estimator(
@@ -60,10 +54,12 @@ def choose_estimator(
 ) -> EstimatorChoice:
     """Choose the estimator that suits a table.
 
-    Candidates of a classification are Compact FRRI, additive rules and FRRI; of other tasks all
-    that are registered. Of about equally good ones, few rules of which one decides are preferred.
-    The candidates depend on the table alone, not on the speed of the machine. Without splits the
-    choice is FRRI, or additive rules for a large table or another task.
+    Candidates of a classification are RIPPER, additive rules, Compact FRRI and FRRI (the last two
+    for tables of moderate size); of other tasks all that are registered. The one with the best
+    score is chosen. Of those that differ from it by at most one standard error of the difference,
+    and by at most 0.005, the one with the fewest rules is chosen. The candidates depend on the
+    table alone, not on the speed of the machine. Without splits the choice is additive rules, or
+    FRRI for a small table with classes.
 
     Parameters
     ----------
@@ -85,10 +81,9 @@ def choose_estimator(
     >>> from sklearn.datasets import load_iris
     >>> choice = choose_estimator(Holdout(*load_iris(return_X_y=True)))
     >>> choice.estimator
-    CompactFRRIClassifier()
+    AdditiveRulesClassifier()
     >>> print(choice.reason)
-    Picked compact, ... on rows not learned from: 0.9... with about ... rules (additive 0.9..., frri
-    0.9...)
+    Chosen: additive, accuracy 0.96 with 3 rules (ripper 0.9... with ... rules, ...)
     """
     given = {"random_state": random_state, "class_order": holdout.class_order, **(limits or {})}
 
@@ -105,24 +100,14 @@ def choose_estimator(
         name = "frri" if classify and "frri" in estimators else "additive"
         return EstimatorChoice(name, estimators[name])
     results = compare_estimators(holdout, estimators, verbose=verbose)
-    if classify and all(result.score <= result.baseline[1] for result in results.values()):
-        # These give no weight to rare classes.
-        more = {"additive with class_weight=none": make("additive").set_params(class_weight=None)}
-        more["ripper"] = make("ripper")
-        estimators |= more
-        results |= compare_estimators(holdout, more, verbose=verbose)
     if not results:
         raise ValueError(
             f"None of the estimators {', '.join(estimators)} can be fitted to parts of this table; "
             "name one."
         )
-    chosen, merit = _pick(results, len(holdout.y), classify=classify)
-    rivals = {}
-    if classify and len(holdout.y) <= MOST_SAMPLES_OF_RIVAL and RIVAL not in results:
-        rivals = compare_estimators(holdout, {RIVAL: make(RIVAL)}, verbose=verbose)
-    reason = _reason(results, chosen, merit)
-    name = chosen.partition(" ")[0]
-    return EstimatorChoice(name, estimators[chosen], results[chosen], reason, rivals)
+    name = _choose(results, len(holdout.y))
+    reason = _reason(results, name)
+    return EstimatorChoice(name, estimators[name], results[name], reason, results)
 
 
 def make_estimator(name: str, *, task: str = "classification", **parameters: Any) -> Any:
@@ -171,49 +156,32 @@ def compare_estimators(
     return found
 
 
-def _pick(
-    results: Mapping[str, HoldoutResult], n_samples: int, *, classify: bool
-) -> tuple[str, str]:
-    """Return the best estimator and its merit; of about equally good ones, that with fewest rules.
-
-    Of classifiers with at most twice the fewest rules, one in which one rule decides comes first.
-    """
+def _choose(results: Mapping[str, HoldoutResult], n_samples: int) -> str:
+    """Return the estimator with the fewest rules of those that are about as good as the best."""
     from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
 
-    score = {name: result.score for name, result in results.items()}
-    one_decides = ONE_DECIDES if classify else ()
     # Nearly as many rules as samples: nobody reads them.
-    sizes = {name: int(result.n_rules) for name, result in results.items()}
-    terse = [n for n in sizes if not classify or not too_many_rules(sizes[n], n_samples)]
-    best = max(terse or results, key=lambda name: score[name])
-    least = score[best] - CLOSE
-    if classify:
-        least = max(least, results[best].baseline[1] + 1e-9)
-    close = [name for name in terse if score[name] >= least] or [best]
-    fewest = min(results[name].n_rules for name in close)
-    close = [name for name in close if results[name].n_rules <= 2 * fewest]
-    chosen = min(close, key=lambda name: (name not in one_decides, results[name].n_rules))
-    merit = "the most accurate" if classify else "the best"
-    if chosen != best:
-        fewer = best in one_decides or chosen not in one_decides
-        simpler = "fewer rules" if fewer else "rules of which one decides"
-        merit = f"as good as {best} but with {simpler},"
-    if max(score.values()) > score[best]:
-        merit += " of those with few rules"
-    return chosen, merit
+    readable = [
+        name for name, one in results.items() if not too_many_rules(int(one.n_rules), n_samples)
+    ]
+    names = readable or [*results]
+    best = max(names, key=lambda name: results[name].score)
+    close = [name for name in names if results[name].is_close(results[best], CLOSE)]
+    return min(close, key=lambda name: results[name].n_rules)
 
 
-def _reason(results: Mapping[str, HoldoutResult], chosen: str, merit: str) -> str:
+def _reason(results: Mapping[str, HoldoutResult], chosen: str) -> str:
     """Describe in one line which estimator it is, and what all reached."""
-    common, baseline = results[chosen].baseline
-    figures = {
-        name: f"{result.score:.2f} with about {result.n_rules:.0f} rules"
+    own, measure = results[chosen], results[chosen].measure
+    shown = {
+        name: f"{result.score:.2f} with {result.n_rules:.0f} rules"
         for name, result in results.items()
     }
-    others = ", ".join(f"{name} {figures[name]}" for name in results if name != chosen)
+    others = ", ".join(f"{name} {shown[name]}" for name in results if name != chosen)
+    common, baseline = own.baseline
     beaten = max(result.score for result in results.values()) <= baseline
     return (
-        f"Picked {chosen}, {merit} on rows not learned from: {figures[chosen]}"
+        f"Chosen: {chosen}, {measure} {shown[chosen]}"
         + (f" ({others})" if others else "")
-        + (f"; nothing beats always answering {common} ({baseline:.2f})" if beaten else "")
+        + (f"; no better than always {common} ({baseline:.2f})" if beaten else "")
     )

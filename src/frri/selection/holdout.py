@@ -22,9 +22,6 @@ MANY_SAMPLES, TEST_SIZE = 5_000, 0.2
 # A cross-validation of fewer samples has next to no information.
 FEWEST_SAMPLES = 20
 
-# Lead in accuracy, and in standard errors, that makes an estimator clearly better.
-MARGIN, ERRORS = 0.02, 2.5
-
 
 class Holdout:
     """A table that is split into training and held-out samples, once for all estimators.
@@ -209,6 +206,11 @@ class HoldoutResult:
         return self._measure(self._encoded[1])[0]
 
     @property
+    def measure(self) -> str:
+        """Name of the score."""
+        return {"regression": "R2", "ordinal": "kappa"}.get(self.task, "accuracy")
+
+    @property
     def baseline(self) -> tuple[str, float]:
         """Best constant prediction (majority class, mean or median class), and its score."""
         value = self._constant[0]
@@ -220,19 +222,24 @@ class HoldoutResult:
         """Flags of the samples whose prediction is the truth."""
         return np.asarray(self.truth == self.predictions)
 
-    def clearly_better(self, other: "HoldoutResult") -> bool:
-        """Return whether more predictions are correct, significantly (McNemar) and relevantly."""
-        ahead = int((self.correct & ~other.correct).sum())
-        behind = int((other.correct & ~self.correct).sum())
-        gain = ahead - behind
-        return gain >= MARGIN * len(self.truth) and gain >= ERRORS * sqrt(ahead + behind)
+    def is_close(self, best: "HoldoutResult", most: float) -> bool:
+        """Return whether the score differs from a better one by chance, and by at most `most`.
+
+        By chance means: by at most one standard error of the difference. That is computed for
+        classes; for other tasks the difference alone counts.
+        """
+        lost = best.score - self.score
+        if self.task != "classification" or not 0.0 < lost <= most:
+            return lost <= most
+        difference = best.correct.astype(float) - self.correct
+        return bool(lost <= difference.std() / sqrt(len(difference)))
 
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""
-        name, off_by = {
-            "regression": ("R2", ", off by {:.4g} on average"),
-            "ordinal": ("kappa", ", off by {:.2f} classes on average"),
-        }.get(self.task, ("accuracy", ""))
+        off_by = {
+            "regression": ", off by {:.4g} on average",
+            "ordinal": ", off by {:.2f} classes on average",
+        }.get(self.task, "")
         own = self._encoded[1]
         if self.fold.max() > 0:
             scores = [self._measure(own, self.fold == k)[0] for k in range(self.fold.max() + 1)]
@@ -243,8 +250,9 @@ class HoldoutResult:
         score, error = self._measure(own)
         always, baseline = self.baseline
         return (
-            f"{name} {score:.2f} ({spread}){off_by.format(error)}; always answering {always} has "
-            f"{baseline:.2f}{off_by.format(self._measure(self._constant)[1])}"
+            f"{self.measure} {score:.2f} ({spread}){off_by.format(error)}; "
+            f"always answering {always} has {baseline:.2f}"
+            f"{off_by.format(self._measure(self._constant)[1])}"
             f"{'' if score > baseline else ': no better than that'}"
         )
 

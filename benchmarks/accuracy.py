@@ -1,0 +1,256 @@
+"""Accuracy and size of all estimators on the paper's datasets and on ordinary tables, beside scikit-learn's.
+
+    python -m benchmarks.accuracy paper additive forest     # 18 datasets, ten folds
+    python -m benchmarks.accuracy ordinary additive tree    # ordinary tables, two splits 70/30
+
+    python -m benchmarks.accuracy docs                      # the tables of the documentation
+
+Without names of methods all of them are run. Results go to `benchmarks/results/COLLECTION.csv`, one row for each
+method, dataset and fold; rows that are there already are kept, so that a run can be continued.
+"""
+
+import csv
+import re
+import sys
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, log_loss, recall_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import frri
+from benchmarks import ordinary_tables
+from frri.compare.datasets import NAMES, load
+
+RESULTS = Path(__file__).parent / "results"
+FIELDS = [
+    "method",
+    "dataset",
+    "fold",
+    "accuracy",
+    "balanced_accuracy",
+    "log_loss",
+    "rules",
+    "conditions",
+    "fit_s",
+    "predict_s",
+]
+
+
+def encoded(model):
+    """A model of scikit-learn for tables with categories and missing values."""
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    columns = ColumnTransformer(
+        [
+            ("numbers", numbers, make_column_selector(dtype_include="number")),
+            (
+                "texts",
+                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+                make_column_selector(dtype_exclude="number"),
+            ),
+        ]
+    )
+    return make_pipeline(columns, model)
+
+
+def pruned_tree():
+    """A tree of at most 20 leaves, their number chosen by cross-validation."""
+    leaves = {"max_leaf_nodes": range(2, 21)}
+    return GridSearchCV(DecisionTreeClassifier(random_state=0), leaves, cv=5)
+
+
+BALANCED = {"class_weight": "balanced"}
+METHODS = {
+    "additive": frri.AdditiveRulesClassifier,
+    "additive balanced": lambda: frri.AdditiveRulesClassifier(decision="balanced"),
+    "additive 10": lambda: frri.AdditiveRulesClassifier(max_rules=10),
+    "additive 20": lambda: frri.AdditiveRulesClassifier(max_rules=20),
+    "additive 40": lambda: frri.AdditiveRulesClassifier(max_rules=40),
+    "additive 40 balanced": lambda: frri.AdditiveRulesClassifier(max_rules=40, decision="balanced"),
+    "compact": frri.CompactFRRIClassifier,
+    "compact balanced": lambda: frri.CompactFRRIClassifier(**BALANCED),
+    "ripper": frri.RIPPERClassifier,
+    "furia": frri.FURIAClassifier,
+    "tree": lambda: encoded(pruned_tree()),
+    "forest": lambda: encoded(RandomForestClassifier(random_state=0)),
+    "forest balanced": lambda: encoded(
+        RandomForestClassifier(random_state=0, min_samples_leaf=3, **BALANCED)
+    ),
+    "extra trees": lambda: encoded(ExtraTreesClassifier(random_state=0)),
+    "extra trees balanced": lambda: encoded(
+        ExtraTreesClassifier(random_state=0, min_samples_leaf=3, **BALANCED)
+    ),
+    "boosting": lambda: encoded(HistGradientBoostingClassifier(random_state=0)),
+    "boosting balanced": lambda: encoded(
+        HistGradientBoostingClassifier(random_state=0, **BALANCED)
+    ),
+    "logistic": lambda: encoded(LogisticRegression(max_iter=2_000)),
+    "logistic balanced": lambda: encoded(LogisticRegression(max_iter=2_000, **BALANCED)),
+    "svm": lambda: encoded(SVC(probability=True, random_state=0)),
+    "svm balanced": lambda: encoded(SVC(probability=True, random_state=0, **BALANCED)),
+}
+
+
+PAGES = {"ordinary": ("docs/index.md", "docs/learners/additive.md"), "paper": ()}
+TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end of results -->", re.DOTALL)
+
+
+def main() -> None:
+    if sys.argv[1:] == ["docs"]:
+        for page in sorted({page for pages in PAGES.values() for page in pages}):
+            path = Path(__file__).parents[1] / page
+            path.write_text(with_tables(path.read_text("utf-8")), "utf-8")
+        return
+    collections = sys.argv[1:2] if sys.argv[1:2] in (["paper"], ["ordinary"]) else []
+    methods = sys.argv[2:] if collections else []
+    for collection in collections or ("paper", "ordinary"):
+        measure(collection, methods or list(METHODS))
+        summarize(collection)
+
+
+def measure(collection, methods):
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{collection}.csv"
+    known = {(r["method"], r["dataset"], r["fold"]) for r in read(path)}
+    for name, X, y, folds in tables(collection):
+        for method in methods:
+            for fold, (train, test) in enumerate(folds):
+                if (method, name, str(fold)) not in known:
+                    row = evaluate(METHODS[method](), X, y, train, test)
+                    append(path, {"method": method, "dataset": name, "fold": fold} | row)
+
+
+def tables(collection):
+    """Name, features, labels and pairs of training and test rows of each table."""
+    if collection == "paper":
+        for name in NAMES:
+            data = load(name)
+            folds = StratifiedKFold(10, shuffle=True, random_state=0)
+            yield name, data.X, coded(data.y), [*folds.split(data.X, data.y)]
+        return
+    for name in ordinary_tables.ALL:
+        X, y = ordinary_tables.table(name)
+        splits = StratifiedShuffleSplit(2, test_size=0.3, random_state=0)
+        yield name, X, coded(y), [*splits.split(X, y)]
+
+
+def coded(labels):
+    """Classes as numbers, in the order of their names."""
+    return pd.Series(np.unique(labels, return_inverse=True)[1])
+
+
+def evaluate(model, X, y, train, test):
+    """Measures of a model; balanced accuracy is the mean recall of the classes in the test part."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = process_time()
+        model.fit(X.iloc[train], y.iloc[train])
+        fitted = process_time()
+        predicted = model.predict(X.iloc[test])
+        ended = process_time()
+        shares = model.predict_proba(X.iloc[test])
+        truth = y.iloc[test]
+        recalls = recall_score(truth, predicted, labels=np.unique(truth), average=None)
+    shares = pd.DataFrame(shares, columns=model.classes_)
+    shares = shares.reindex(columns=np.unique(y), fill_value=0.0).clip(1e-6)
+    shares = shares.div(shares.sum(axis=1), axis=0)
+    rules, conditions = size_of(model)
+    return {
+        "accuracy": accuracy_score(truth, predicted),
+        "balanced_accuracy": recalls.mean(),
+        "log_loss": log_loss(truth, shares.to_numpy(), labels=list(shares)),
+        "rules": rules,
+        "conditions": conditions,
+        "fit_s": fitted - start,
+        "predict_s": ended - fitted,
+    }
+
+
+def size_of(model):
+    """Number of rules and their mean length; leaves of a tree; nothing for large models."""
+    if hasattr(model, "ruleset_"):
+        lengths = [len(rule.conditions) for rule in model.ruleset_]
+        return len(lengths), np.mean(lengths) if lengths else 0.0
+    last = model[-1]
+    return (
+        (last.best_estimator_.get_n_leaves(), "") if hasattr(last, "best_estimator_") else ("", "")
+    )
+
+
+def read(path):
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return [*csv.DictReader(file)]
+
+
+def append(path, row):
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if is_new:
+            writer.writeheader()
+        writer.writerow({k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()})
+
+
+def summarize(collection):
+    """Print the mean over the datasets of each method, of the design and confirmation tables apart."""
+    groups = {"all": None}
+    if collection == "ordinary":
+        groups |= {"design": ordinary_tables.DESIGN, "confirmation": ordinary_tables.CONFIRMATION}
+    for group, names in groups.items():
+        print(f"\n{collection}, {group}: {', '.join(FIELDS[3:])}")
+        for method, (n_datasets, means) in summary(collection, names).items():
+            shown = "  ".join(f"{value:8.3f}" for value in means)
+            print(f"{method:<22}{n_datasets:3d} datasets  {shown}", flush=True)
+
+
+def summary(collection, names=None):
+    """Number of datasets and mean of every field over the datasets, by method."""
+    found = {method: defaultdict(list) for method in METHODS}
+    for row in read(RESULTS / f"{collection}.csv"):
+        if names is None or row["dataset"] in names:
+            values = [float(row[field] or "nan") for field in FIELDS[3:]]
+            found[row["method"]][row["dataset"]].append(values)
+    return {
+        method: (len(own), np.mean([np.mean(values, axis=0) for values in own.values()], axis=0))
+        for method, own in found.items()
+        if own
+    }
+
+
+def with_tables(text):
+    """A page with its tables of results as they are now."""
+    return TABLE.sub(lambda match: markdown(match[1]), text)
+
+
+def markdown(collection):
+    """The means over all datasets of a collection as a table."""
+    lines = [f"<!-- results: {collection} -->"]
+    lines.append("| | accuracy | balanced accuracy | log loss | rules | conditions per rule |")
+    lines.append("|---|---|---|---|---|---|")
+    for method, (_, means) in summary(collection).items():
+        forms = ("{:.3f}", "{:.3f}", "{:.3f}", "{:.1f}", "{:.1f}")
+        cells = [form.format(mean) for form, mean in zip(forms, means, strict=False)]
+        lines.append(f"| {method} | {' | '.join(cells)} |".replace("nan", ""))
+    return "\n".join([*lines, "<!-- end of results -->"])
+
+
+if __name__ == "__main__":
+    main()
