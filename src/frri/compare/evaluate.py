@@ -5,7 +5,7 @@ on data, estimator, folds and seed only, except for its ``"cost"``, the seconds 
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
@@ -21,6 +21,7 @@ from frri._util import Floats, Positions, find_name, join_names
 from frri.compare.datasets import Dataset
 from frri.compare.stability import find_marks
 from frri.learners import registry
+from frri.pareto import find_trees, paths_to_leaves
 from frri.rules import NumericCondition, Rule, RuleSet
 from frri.rules.measures import accuracy, balanced_accuracy, recall_counts
 
@@ -326,24 +327,6 @@ def measure_size(model: Any) -> Size | None:
             for _, path in paths_to_leaves(tree)
         ]
     return Size(*zip(*rules, strict=True)) if rules else Size((), (), ())
-
-
-def find_trees(model: Any) -> list[Any]:
-    """Return the trees of a fitted tree or forest of scikit-learn; none of other models."""
-    found = [model] if hasattr(model, "tree_") else np.ravel(getattr(model, "estimators_", []))
-    return [one.tree_ for one in found] if all(hasattr(one, "tree_") for one in found) else []
-
-
-def paths_to_leaves(tree: Any) -> Iterator[tuple[int, tuple[tuple[int, bool], ...]]]:
-    """Yield each leaf, with the nodes on the way to it and whether that goes on to the right."""
-    waiting: list[tuple[int, tuple[tuple[int, bool], ...]]] = [(0, ())]
-    while waiting:
-        node, path = waiting.pop()
-        if tree.children_left[node] < 0:
-            yield node, path
-        else:
-            waiting.append((int(tree.children_right[node]), (*path, (node, True))))
-            waiting.append((int(tree.children_left[node]), (*path, (node, False))))
 
 
 def _rule_size(rule: Rule) -> tuple[int, int, int]:
