@@ -55,7 +55,7 @@ SIDES = {AT_MOST: "<=", AT_LEAST: ">="}
     [
         AdditiveRulesClassifier(),
         AdditiveRulesClassifier(class_weight="balanced", max_rules=6, calibrate=False),
-        AdditiveRulesRegressor(),
+        AdditiveRulesRegressor(max_rules=6),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
