@@ -142,7 +142,8 @@ def test_progress_is_told_on_request(name, capsys):
     verbose = fitted(name, X, y, verbose=1)
     said = capsys.readouterr()
     assert not said.out
-    assert re.match(rf"{verbose._name()}: .*: \d+\.\d s\n", said.err)
+    # A slow machine also shows progress before a step ends.
+    assert re.search(rf"^{verbose._name()}: .*: \d+\.\d s$", said.err, re.MULTILINE)
     with pytest.raises(ValueError, match="verbose must be a whole number from 0 on, got 'much'"):
         fitted(name, X, y, verbose="much")
 
