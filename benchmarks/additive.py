@@ -63,7 +63,6 @@ ABLATION = {
     "2 conditions": (lambda _: {"max_conditions": 2}, ()),
     "3 conditions": (lambda _: {"max_conditions": 3}, ()),
     "6 conditions": (lambda _: {"max_conditions": 6}, ()),
-    "one revision": (lambda _: {"refine": 1}, ()),
     "no class weights": (lambda _: {"class_weight": None}, ()),
 }
 
