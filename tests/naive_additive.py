@@ -189,6 +189,16 @@ class Search:
                     rule = [*rule[:place], found[0], *rule[place + 1 :]]
         return rule
 
+    def main(self, pull):
+        """The six scores for which the best single test (or the base) gains most, of more than six."""
+        if len(pull["lanes"]) <= 6:
+            return pull
+        best = self.best_test([], pull)
+        rule = [] if best is None else [best[0]]
+        gains = [self.gain(rule, pull | {"lanes": [lane]}) for lane in pull["lanes"]]
+        chosen = sorted(range(len(gains)), key=lambda c: -gains[c])[:6]
+        return pull | {"lanes": [pull["lanes"][c] for c in sorted(chosen)]}
+
     def best_rule(self, pull):
         return self.polished(self.grown(pull), pull)
 
@@ -324,7 +334,7 @@ def induce(search, loss, max_rules, enough=None, repeats=40):
     while True:
         fitted, found = fit(rules), []
         for sign, sides in loss.sides.items():
-            pull = {"lanes": fitted["lanes"], "sign": sign, "sides": sides}
+            pull = search.main({"lanes": fitted["lanes"], "sign": sign, "sides": sides})
             rule = search.best_rule(pull)
             if enough is None or enough(rule):
                 found.append((sign, rule, search.gain(rule, pull)))

@@ -12,6 +12,8 @@ from frri import AdditiveRulesClassifier, AdditiveRulesRegressor, CompactFRRICla
 from frri.learners.additive.classifier import WIDTH
 from frri.learners.additive.columns import SoftColumns
 from frri.learners.size_cv import Folds, SizePath
+from frri.learners.training_table import TrainingTable
+from frri.table import Attribute
 
 
 def mixed_table(n=48):
@@ -163,3 +165,15 @@ def test_few_samples_have_no_path(learner, y):
 def test_other_words_for_a_size_are_refused(learner):
     with pytest.raises(ValueError, match=r"max_rules must be a whole number .* got '2se'"):
         learner(max_rules="2se").fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize(("n", "n_classes", "n_folds"), [(60, 3, 5), (60, 12, 3), (5000, 3, 2)])
+def test_fewer_folds_are_held_out_of_many_samples_or_classes(n, n_classes, n_folds):
+    table = TrainingTable(
+        values=np.arange(n, dtype=float)[:, None],
+        classes=np.arange(n) % n_classes,
+        labels=tuple(range(n_classes)),
+        attributes=(Attribute("x"),),
+        target="class",
+    )
+    assert len(Folds(table).held_out) == n_folds

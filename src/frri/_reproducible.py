@@ -7,7 +7,7 @@ multiplications, divisions and square roots of IEEE 754 in a fixed order, each o
 correctly rounded result.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -135,7 +135,27 @@ def total(values: Floats) -> Any:
     return np.add.accumulate(values, axis=-1)[..., -1]
 
 
-def product(a: Floats, b: Floats) -> Floats:
+class Slices(NamedTuple):
+    """A matrix of numbers from -1 to 1 as the sum of leading bits and the next ones."""
+
+    first: Floats
+    rest: Floats
+
+    @classmethod
+    def of(cls, x: Floats, largest: Any = 1.0) -> "Slices":
+        """Split numbers; `largest` is not smaller than any number, and may differ along an axis."""
+        # Adding and subtracting this number rounds to _SLICE_BITS bits.
+        shift = np.ldexp(1.5, np.frexp(largest)[1] + (_MANTISSA_BITS - 1 - _SLICE_BITS))
+        first = x + shift
+        first -= shift
+        rest = x - first
+        shift *= 0.5**_SLICE_BITS
+        rest += shift
+        rest -= shift
+        return cls(first, rest)
+
+
+def product(a: Floats, b: Floats | Slices) -> Floats:
     """Multiply two matrices, with a relative error of about 2**-40.
 
     Each matrix is split into two slices of so few bits that the products of slices are exact in
@@ -146,34 +166,29 @@ def product(a: Floats, b: Floats) -> Floats:
     Parameters
     ----------
     a : ndarray of shape (n, k)
-    b : ndarray of shape (k, m)
+    b : ndarray of shape (k, m), or its slices
 
     Examples
     --------
     >>> product(np.array([[0.5, 0.25]]), np.array([[3.0], [2.0]]))
     array([[2.]])
     """
-    found = np.zeros((len(a), b.shape[1]))
+    if not isinstance(b, Slices):
+        b = Slices.of(b, _largest(b, axis=0))
+    found = np.zeros((len(a), b.first.shape[1]))
     step = min(_SUMMANDS, max(1, _MULTIPLICATIONS // max(1, found.size)))
     for start in range(0, a.shape[1], step):
-        first, rest = _slices(a[:, start : start + step], axis=1)
-        other, smaller = _slices(b[start : start + step], axis=0)
+        part = a[:, start : start + step]
+        first, rest = Slices.of(part, _largest(part, axis=1))
+        other, smaller = (half[start : start + step] for half in b)
         found += first @ other + (first @ smaller + rest @ other)
     return found
 
 
-def _slices(x: Floats, axis: int) -> tuple[Floats, Floats]:
-    """Split numbers into leading bits, relative to the largest along an axis, and the next."""
-    largest = np.maximum(x.max(axis=axis, keepdims=True), -x.min(axis=axis, keepdims=True))
-    # Adding and subtracting this number rounds to _SLICE_BITS bits.
-    shift = np.ldexp(1.5, np.frexp(largest)[1] + (_MANTISSA_BITS - 1 - _SLICE_BITS))
-    first = x + shift
-    first -= shift
-    rest = x - first
-    shift *= 0.5**_SLICE_BITS
-    rest += shift
-    rest -= shift
-    return first, rest
+def _largest(x: Floats, axis: int) -> Floats:
+    """Return the largest absolute value along an axis."""
+    low, high = x.min(axis=axis, keepdims=True), x.max(axis=axis, keepdims=True)
+    return np.asarray(np.maximum(high, -low))
 
 
 def solve(matrix: Floats, right: Floats) -> Floats:

@@ -12,9 +12,11 @@ from frri._util import Floats, import_optional
 from frri.learners.calibration import MIN_SAMPLES, equal_rows, evenly_chosen
 from frri.learners.training_table import Table
 
-# Number of folds. Of large tables, only as many folds are held out as have this number of samples.
+# Number of folds. Of large tables, only as many folds are held out as have this number of samples,
+# and with more than this number of classes, for which a path takes longer, fewer folds.
 FOLDS = 5
 HELD_OUT_SAMPLES = 2_000
+MANY_CLASSES = 6
 # Standard errors by which a score may differ from the best.
 CLOSE = 0.5
 # Maximum number of samples used to choose a size.
@@ -129,8 +131,8 @@ class Folds(Generic[Table]):
         self.table: Table = replace(table.take(first[kept]), weights=weights[kept])
         self.weights = weights[kept]
         fold = ((rank + own) % FOLDS)[kept]
-        needed = ceil(HELD_OUT_SAMPLES * FOLDS / len(fold))
-        parts = [fold == k for k in range(min(FOLDS, needed))]
+        shares = 1.0, HELD_OUT_SAMPLES / len(fold), MANY_CLASSES / len(np.unique(own))
+        parts = [fold == k for k in range(ceil(FOLDS * min(shares)))]
         self.held_out = [part for part in parts if part.any()]
         self.suffice = len(fold) >= MIN_SAMPLES and not self.held_out[0].all()
 

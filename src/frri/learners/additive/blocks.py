@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from frri._compile import compiled, pays
-from frri._reproducible import exp, log, product, total
+from frri._reproducible import Slices, exp, log, product, total
 from frri._util import Floats, Positions, map_threads
 from frri.learners.additive import columns as bin_kernels
 from frri.learners.additive.columns import SoftColumns, SoftTest
@@ -23,8 +23,8 @@ Result = TypeVar("Result")
 
 # Samples of a block.
 BLOCK = 16_384
-# Values of a table from which the compiled kernel pays: if it has to be compiled first, if an
-# earlier process has compiled it, and if this process has it.
+# Values of a table, times the number of scores, from which the compiled kernel pays: if it has to
+# be compiled first, if an earlier process has compiled it, and if this process has it.
 COMPILED_FROM = 150_000
 LOADED_FROM = 20_000
 USED_FROM = 10_000
@@ -58,27 +58,32 @@ class Block:
     # The last results of computations, with what they were computed from.
     _last: dict[str, tuple[Any, Any]] = field(default_factory=dict, init=False)
 
-    def scan(self, model: AdditiveModel, tests: Tests) -> Floats:
+    def scan(self, model: AdditiveModel, tests: Tests, scores: tuple[int, ...]) -> Floats:
         """Return the sums that decide about every further condition of a rule.
 
-        These are G, H and M of the rule, then the sums of the bins of ordered columns, then G, H
-        and M of the categories of every nominal column; each for every score.
+        These are the sums of the rule, then those of the bins of ordered columns, then G, H and M
+        of the categories of every nominal column.
         """
-        columns, degree = self.columns, self._degree(tests)
-        gradients, curvatures = self._derivatives(model)
-        terms = np.empty((3, len(gradients), columns.n_samples))
-        np.multiply(gradients, degree, out=terms[0])
-        np.multiply(curvatures, degree * degree, out=terms[1])
-        terms[2] = self.weights * degree
+        columns, lanes = self.columns, self._lanes(model, tests, scores)
         kernels = compiled(bin_kernels) if self.compile else bin_kernels
-        bins = kernels.binned(columns.values, columns.bins, columns.n_bins, terms)
-        lanes = terms.reshape(-1, columns.n_samples)
+        bins = kernels.binned(columns.values, columns.bins, columns.n_bins, lanes)
         categories = [
             np.bincount(codes, lane, count + 1)[:count]
             for codes, count in zip(columns.codes, columns.n_categories.tolist(), strict=True)
             for lane in lanes
         ]
-        return np.concatenate([total(terms).ravel(), bins.ravel(), *categories])
+        return np.concatenate([total(lanes), bins.ravel(), *categories])
+
+    def sums(self, model: AdditiveModel, tests: Tests, scores: tuple[int, ...]) -> Floats:
+        """Return G of a rule for some scores, then H for the same scores, then M."""
+        return np.asarray(total(self._lanes(model, tests, scores)))
+
+    def _lanes(self, model: AdditiveModel, tests: Tests, scores: tuple[int, ...]) -> Floats:
+        """Return the summands of G, H and M by sample."""
+        gradients, curvatures = (part[list(scores)] for part in self._derivatives(model))
+        degree = self._degree(tests)
+        own = (self.weights * degree)[None]
+        return np.concatenate([gradients * degree, curvatures * (degree * degree), own])
 
     def covered(self, tests: Tests) -> Floats:
         """Return the sum of the sample weights times the degrees of a rule."""
@@ -91,7 +96,7 @@ class Block:
     def gradient(self, model: AdditiveModel) -> Floats:
         """Return the loss, and by score its negative gradient by the weights and the base."""
         gradients, _ = self._derivatives(model)
-        first = total(self._stack(model) * gradients[:, None])
+        first = product(gradients, self._slices(model))
         return np.concatenate([self.loss(model), first.ravel()])
 
     def curvature(self, model: AdditiveModel) -> Floats:
@@ -100,14 +105,17 @@ class Block:
         Those by the weights of two scores are left out.
         """
         degrees, (_, curvatures) = self._stack(model), self._derivatives(model)
-        return np.array([product(degrees * own, degrees.T) for own in curvatures])
+        return np.array([product(degrees * own, self._slices(model)) for own in curvatures])
 
     def scores(self, model: AdditiveModel) -> Floats:
         """Return the scores of the samples, one row each."""
-        degrees = self._stack(model)
-        found = np.empty((len(model.weights), self.columns.n_samples))
-        for c, own in enumerate(model.weights):
-            found[c] = self._once(f"score {c}", (model.rules, own), partial(_added, own, degrees))
+        return self._once("scores", model, lambda: self._new_scores(model))
+
+    def _new_scores(self, model: AdditiveModel) -> Floats:
+        found = np.zeros((len(model.weights), self.columns.n_samples))
+        for weights, degree in zip(np.array(model.weights).T, self._stack(model), strict=True):
+            if weights.any():
+                found += weights[:, None] * degree
         return found
 
     def _derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
@@ -133,6 +141,11 @@ class Block:
         rules = *model.rules, ()
         return self._once("stack", rules, lambda: np.array([*map(self._degree, rules)]))
 
+    def _slices(self, model: AdditiveModel) -> Slices:
+        """Return the degrees of the rules and the base, a row for each sample, for products."""
+        stack = partial(self._stack, model)
+        return self._once("slices", model.rules, lambda: Slices.of(stack().T))
+
     def _once(self, name: str, key: Any, compute: Callable[[], Result]) -> Result:
         """Return the last result of a computation if it had the same key, or compute it."""
         if name not in self._last or self._last[name][0] != key:
@@ -143,15 +156,6 @@ class Block:
     def __getstate__(self) -> dict[str, Any]:
         """Return the block without its caches."""
         return self.__dict__ | {"_degrees": {}, "_last": {}}
-
-
-def _added(weights: tuple[float, ...], degrees: Floats) -> Floats:
-    """Return the sum of degrees times weights, from left to right."""
-    found = np.zeros(degrees.shape[1])
-    for weight, degree in zip(weights, degrees, strict=True):
-        if weight != 0.0:
-            found += weight * degree
-    return found
 
 
 @dataclass(eq=False)
@@ -217,11 +221,17 @@ class SampleBlocks:
 
     @classmethod
     def of(
-        cls, kind: type[Block], columns: SoftColumns, n_jobs: int | None = None, **arrays: Any
+        cls,
+        kind: type[Block],
+        columns: SoftColumns,
+        n_jobs: int | None = None,
+        n_scores: int = 1,
+        **arrays: Any,
     ) -> "SampleBlocks":
         """Split a table into blocks; `arrays` are those that the kind of block has."""
         sizes = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
-        is_compiled = pays(bin_kernels, columns.values.size, used_from=USED_FROM, **sizes)
+        size = n_scores * columns.values.size
+        is_compiled = pays(bin_kernels, size, used_from=USED_FROM, **sizes)
         starts = range(0, columns.n_samples, BLOCK)
         blocks = []
         for rows in (slice(start, start + BLOCK) for start in starts):

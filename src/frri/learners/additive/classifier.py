@@ -237,7 +237,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         n_scores = 1 if n_classes == 2 else n_classes
         return StagewiseInduction(
             columns=columns,
-            blocks=split(columns, weights=weights, **arrays),
+            blocks=split(columns, n_scores=n_scores, weights=weights, **arrays),
             n_scores=n_scores,
             # The log odds of two classes are twice a score: the penalty of both is the same.
             penalty=PENALTY / n_classes / (2.0 if n_scores == 1 else 1.0),

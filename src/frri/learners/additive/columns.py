@@ -30,8 +30,6 @@ Integers = NDArray[np.integer]
 
 # Maximum number of thresholds of a column: with 64 of them the number of a bin is one byte.
 MAX_THRESHOLDS = 64
-# Sums of a bin: of g, h and m, of the same times the value, and of h times its square.
-SUMS = 7
 # Fraction of the room between a threshold and the ends of the range that a ramp may take: less than
 # all, so that no value lies exactly at its end.
 ROOM = 0.99
@@ -153,32 +151,32 @@ class SoftColumns:
         return replace(self, **{name: getattr(self, name)[:, rows] for name in names})
 
     def from_bins(self, sums: Floats) -> Floats:
-        """Return G, H and M of rules with one more condition, from the sums of bins.
+        """Return the lanes G, H and M of rules with one more condition, from the sums of bins.
 
-        The result has the shape (3, n_rules, n_ordered, n_thresholds, 2), NaN where there is no
-        such threshold.
+        The result has the shape (n_lanes, n_ordered, n_thresholds, 2), NaN where there is no such
+        threshold. See `binned` for the sums.
         """
-        n_sums, n_rules = sums.shape[:2]
+        n_scores = (len(sums) - 2) // 5
+        curved, n_lanes = slice(n_scores, 2 * n_scores), 2 * n_scores + 1
         # Missing values, in the last bin, satisfy no test.
         running = np.cumsum(sums[..., :-1], axis=-1)
-        flat = running.reshape(n_sums, n_rules, running.shape[2] * running.shape[3])
+        flat = running.reshape(len(sums), running.shape[1] * running.shape[2])
         below, upto = (flat.take(places, axis=-1) for places in self._places)
         whole = running[..., -1:]
-        ramp = upto - below
-        level, tilted, bend = ramp[:3], ramp[3:6], ramp[6]
-        result = np.empty((3, n_rules, 2, *self.thresholds.shape))
+        level, tilted, bend = np.split(upto - below, [n_lanes, 2 * n_lanes])
+        result = np.empty((n_lanes, 2, *self.thresholds.shape))
         low, high = self.thresholds - self.half_widths, self.thresholds + self.half_widths
         rise = 0.5 / self.half_widths
         for side, flank, edge, slope in (
-            (AT_MOST, below[:3], high, rise),
-            (AT_LEAST, whole[:3] - upto[:3], low, -rise),
+            (AT_MOST, below[:n_lanes], high, rise),
+            (AT_LEAST, whole[:n_lanes] - upto[:n_lanes], low, -rise),
         ):
             line = edge * level - tilted
-            bent = edge * (line[1] - tilted[1]) + bend
+            bent = edge * (line[curved] - tilted[curved]) + bend
             line *= slope
-            line[1] = bent * (slope * slope)
-            np.add(flank, line, out=result[:, :, side])
-        return np.moveaxis(result, 2, -1)
+            line[curved] = bent * (slope * slope)
+            np.add(flank, line, out=result[:, side])
+        return np.moveaxis(result, 1, -1)
 
     @cached_property
     def _places(self) -> Integers:
@@ -248,45 +246,56 @@ def _half_width(x: Floats, weights: Floats, width: float) -> float:
     return float(width * np.sqrt(total((scaled - mean) ** 2 * weights) / weight) * (high - low))
 
 
-def _binned_arrays(values: Floats, bins: Integers, n_bins: int, terms: Floats) -> Floats:
-    """Add up the bins of every column for some rules, in shape (7, n_rules, n_columns, n_bins).
+def _binned_arrays(values: Floats, bins: Integers, n_bins: int, lanes: Floats) -> Floats:
+    """Add up the bins of every column, in shape (5 * n_scores + 2, n_columns, n_bins).
 
-    The terms of a rule and sample are its gradient times degree, curvature times squared degree,
-    and membership. The two forms, array operations and loops for the compiler, agree bit for bit:
-    both add the terms of a bin in the order of the samples.
+    A lane has a term for each sample: for each score the gradient times the degree of the rule,
+    then for each score the curvature times the squared degree, then the membership. The sums are
+    those of the lanes, of the lanes times the value, and of the curvatures times its square. The
+    two forms, array operations and loops for the compiler, agree bit for bit: both add the terms of
+    a bin in the order of the samples.
     """
-    n_columns, n_rules = len(values), terms.shape[1]
+    n_columns, n_scores = len(values), len(lanes) // 2
     keys = (bins + np.arange(n_columns)[:, None] * n_bins).ravel()
-    result = np.empty((SUMS, n_rules, n_columns * n_bins))
-    for r in range(n_rules):
-        g, h, m = (np.broadcast_to(term, values.shape) for term in terms[:, r])
-        summed = (g, h, m, values * g, values * h, values * m, values * values * h)
-        for k, one in enumerate(summed):
-            result[k, r] = np.bincount(keys, one.ravel(), n_columns * n_bins)
-    return result.reshape(SUMS, n_rules, n_columns, n_bins)
+    summed = [np.broadcast_to(lane, values.shape) for lane in lanes]
+    summed += [values * lane for lane in lanes]
+    squares = values * values
+    summed += [squares * lane for lane in lanes[n_scores:-1]]
+    found: Floats = np.empty((len(summed), n_columns * n_bins))
+    for k, one in enumerate(summed):
+        found[k] = np.bincount(keys, one.ravel(), n_columns * n_bins)
+    return found.reshape(len(summed), n_columns, n_bins)
 
 
-def _binned_loops(values: Floats, bins: Integers, n_bins: int, terms: Floats) -> Floats:
-    n_columns, n_rules = len(values), terms.shape[1]
-    result = np.zeros((SUMS, n_rules, n_columns, n_bins))
-    sums = np.zeros((n_bins, SUMS))
-    for r in range(n_rules):
-        g, h, m = terms[0, r], terms[1, r], terms[2, r]
+def _binned_loops(values: Floats, bins: Integers, n_bins: int, lanes: Floats) -> Floats:
+    n_columns, n_scores, n_lanes = len(values), len(lanes) // 2, len(lanes)
+    result = np.zeros((2 * n_lanes + n_scores, n_columns, n_bins))
+    sums = np.zeros((n_bins, 7))
+    m = lanes[n_lanes - 1]
+    for r in range(n_scores):
+        g, h = lanes[r], lanes[n_scores + r]
         for j in range(n_columns):
             sums[:, :] = 0.0
-            for i in range(len(g)):
+            for i in range(len(m)):
                 if m[i] > 0.0:
                     z, s = values[j, i], sums[bins[j, i]]
                     s[0] += g[i]
                     s[1] += h[i]
-                    s[2] += m[i]
-                    s[3] += z * g[i]
-                    s[4] += z * h[i]
-                    s[5] += z * m[i]
-                    s[6] += z * z * h[i]
+                    s[2] += z * g[i]
+                    s[3] += z * h[i]
+                    s[4] += z * z * h[i]
+                    if r == 0:
+                        s[5] += m[i]
+                        s[6] += z * m[i]
             for b in range(n_bins):
-                for k in range(SUMS):
-                    result[k, r, j, b] = sums[b, k]
+                result[r, j, b] = sums[b, 0]
+                result[n_scores + r, j, b] = sums[b, 1]
+                result[n_lanes + r, j, b] = sums[b, 2]
+                result[n_lanes + n_scores + r, j, b] = sums[b, 3]
+                result[2 * n_lanes + r, j, b] = sums[b, 4]
+                if r == 0:
+                    result[n_lanes - 1, j, b] = sums[b, 5]
+                    result[2 * n_lanes - 1, j, b] = sums[b, 6]
     return result
 
 

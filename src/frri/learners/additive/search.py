@@ -13,7 +13,7 @@ import numpy as np
 from frri._reproducible import log, solve, total
 from frri._util import Flags, Floats
 from frri.learners.additive.blocks import AdditiveModel, SampleBlocks, Tests
-from frri.learners.additive.columns import ONE_OF, SUMS, SoftColumns, SoftTest
+from frri.learners.additive.columns import ONE_OF, SoftColumns, SoftTest
 
 # Gains whose relative difference is smaller are equal: the first one counts.
 EQUAL = 1e-9
@@ -22,6 +22,9 @@ LEAST_FACTOR = 1.15
 LEAST_MEMBERSHIP = 2.0
 # How often the conditions of a rule are replaced in turn.
 POLISHES = 2
+# Scores at which the search for a rule looks: with more classes, those to which the best single
+# condition matters most.
+MAX_SCORES = 6
 # Rules of smaller weight are dropped.
 LEAST_WEIGHT = 1e-6
 # Penalty of squared bases of classes: it decides between equivalent ones.
@@ -31,7 +34,7 @@ BASE_PENALTY = 1e-3
 SEVERAL = 2.0 / 3.0
 # A Newton step that promises a smaller decrease, relative to the loss, is the last one. Steps of
 # several scores converge more slowly; they treat all classes alike, so that equal gains stay equal.
-TOLERANCE = 1e-13
+TOLERANCE = 1e-9
 TOLERANCE_OF_SEVERAL = 1e-7
 MAX_STEPS = 100
 # Steps of several scores for which the same second derivatives are used.
@@ -225,11 +228,12 @@ class StagewiseInduction:
     def best_rule(self, model: AdditiveModel, sign: int = 0) -> FoundRule:
         """Add the best condition while it is worth it, then replace conditions."""
         known: dict[frozenset[SoftTest], Scanned] = {}
+        scores = self._main_scores(model)
 
         def scan(tests: Tests) -> Scanned:
             key = frozenset(tests)
             if key not in known:
-                known[key] = self._scan(model, tests, sign)
+                known[key] = self._scan(model, tests, sign, scores)
             return known[key]
 
         def addition(tests: Tests) -> Candidate | None:
@@ -254,25 +258,38 @@ class StagewiseInduction:
                 break
         return FoundRule(sign, tests, gain)
 
-    def _scan(self, model: AdditiveModel, tests: Tests, sign: int) -> Scanned:
+    def _main_scores(self, model: AdditiveModel) -> tuple[int, ...]:
+        """Return the scores at which the search for a rule looks."""
+        scores = tuple(range(self.n_scores))
+        if self.n_scores <= MAX_SCORES:
+            return scores
+        best = self._scan(model, (), 0, scores).best
+        tests = () if best is None else (best.test,)
+        sums = self.blocks.added("sums", model, tests, scores)
+        G, H = sums[:-1].reshape(2, -1)
+        gains = G * G / (H + self.penalty)
+        return tuple(np.sort(np.argsort(-gains, kind="stable")[:MAX_SCORES]).tolist())
+
+    def _scan(
+        self, model: AdditiveModel, tests: Tests, sign: int, scores: tuple[int, ...]
+    ) -> Scanned:
         """Return the gain of a rule and its best further condition.
 
         Of equally good conditions that of the first feature, threshold and side counts.
         """
-        columns, n_scores, n_ordered = self.columns, self.n_scores, len(self.columns.ordered)
-        answer = self.blocks.added("scan", model, tests)
-        parts = [3 * n_scores, SUMS * n_scores * n_ordered * columns.n_bins]
-        parts += (3 * n_scores * columns.n_categories).tolist()
+        columns, n_ordered, n_lanes = self.columns, len(self.columns.ordered), 2 * len(scores) + 1
+        answer = self.blocks.added("scan", model, tests, scores)
+        parts = [n_lanes, (5 * len(scores) + 2) * n_ordered * columns.n_bins]
+        parts += (n_lanes * columns.n_categories).tolist()
         whole, bins, *nominal = np.split(answer, np.cumsum(parts)[:-1])
         found: list[Candidate] = []
         if n_ordered:
-            sums = bins.reshape(SUMS, n_scores, n_ordered, columns.n_bins)
+            sums = bins.reshape(-1, n_ordered, columns.n_bins)
             found.extend(self._best_threshold(tests, sums, sign))
         for attribute, sums in zip(columns.nominal.tolist(), nominal, strict=True):
             if all(test.attribute != attribute for test in tests):
-                three = sums.reshape(3, n_scores, -1)
-                found.extend(self._best_categories(attribute, three, sign))
-        gain = float(self._gains(whole.reshape(3, n_scores), sign, least=-np.inf))
+                found.extend(self._best_categories(attribute, sums.reshape(n_lanes, -1), sign))
+        gain = float(self._gains(whole, sign, least=-np.inf))
         return Scanned(gain, _first_best(found))
 
     def _best_threshold(self, tests: Tests, sums: Floats, sign: int) -> Iterator[Candidate]:
@@ -293,22 +310,23 @@ class StagewiseInduction:
             gain, test = float(flat[place]), SoftTest(int(ordered[k]), int(side), int(which))
             yield Candidate(gain, gain, test)
 
-    def _best_categories(self, attribute: int, three: Floats, sign: int) -> Iterator[Candidate]:
+    def _best_categories(self, attribute: int, lanes: Floats, sign: int) -> Iterator[Candidate]:
         """Yield the best set of categories of a nominal feature, from their G, H and M.
 
         In the order of gradient by curvature of a score, its best set is a beginning or an end. A
         set of s out of q categories is one of C(q, s), and the logarithm of this number is taken
         off its gain when it competes.
         """
-        seen = np.flatnonzero(three[2, 0])
+        seen = np.flatnonzero(lanes[-1])
         if len(seen) < 2:
             return
-        three = three[:, :, seen]
+        lanes = lanes[:, seen]
         price = _log_choices(len(seen))
-        ratios = three[0] / (three[1] + self.penalty)
+        n_scores = len(lanes) // 2
+        ratios = lanes[:n_scores] / (lanes[n_scores:-1] + self.penalty)
         for order in np.argsort(-ratios, axis=1, kind="stable"):
             for direction in (order, order[::-1]):
-                gains = self._gains(three[:, :, direction[:-1]].cumsum(axis=2), sign)
+                gains = self._gains(lanes[:, direction[:-1]].cumsum(axis=1), sign)
                 worths = np.where(gains > 0.0, gains - price, 0.0)
                 best = float(worths.max())
                 if best > 0.0:
@@ -318,17 +336,18 @@ class StagewiseInduction:
                     yield Candidate(float(worths[last]), float(gains[last]), test)
 
     def _gains(
-        self, three: Floats, sign: int, least: float = LEAST_MEMBERSHIP * (1.0 - EQUAL)
+        self, lanes: Floats, sign: int, least: float = LEAST_MEMBERSHIP * (1.0 - EQUAL)
     ) -> Floats:
-        """Return the decrease of the loss that rules promise, from G, H and M by score.
+        """Return the decrease of the loss that rules promise, from G and H by score, and M.
 
         It is 0 for rules that are not allowed.
         """
-        G, H, M = three
+        n_scores = len(lanes) // 2
+        G, H, M = lanes[:n_scores], lanes[n_scores:-1], lanes[-1]
         if self.squared:
             H = H - M * M / self.weight
         gains = G * G / (2.0 * (H + self.penalty))
-        fits = least <= M[0]
+        fits = least <= M
         if sign:
             fits = fits & (sign * G[0] > 0.0)
         return np.where(fits, gains.sum(axis=0), 0.0)
