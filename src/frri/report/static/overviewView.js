@@ -5,6 +5,7 @@
 
 import { roleOf } from "./contributions.js";
 import { confusion } from "./confusion.js";
+import { cutoffCard } from "./cutoff.js";
 import { byId, h, put } from "./dom.js";
 import { flowPicture, orderWords } from "./flow.js";
 import { curveBlock } from "./sizeSlider.js";
@@ -43,7 +44,7 @@ export function overviewView(store, actions) {
         glance(store, actions),
         isNumber
           ? errorsCard(store, actions)
-          : [card("Accuracy", "third", accuracy(store)), card("Confusion matrix", "rest", confusion(store, actions))],
+          : [card("Accuracy", "third", accuracy(store)), card("Confusion matrix", "rest", confusion(store, actions)), cutoffCard(store)],
         card(`${isNumber ? "Error" : "Accuracy"} against the number of rules`, "half", curveBlock(store)),
         card("Attributes", "half", importance(store)),
         sizesCard(store),
