@@ -203,3 +203,40 @@ def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
     for line, size, score in zip(lines, learner.path_.sizes, learner.path_.scores, strict=True):
         assert line.split()[0] == str(size)
         assert f"{score:.3f}" in line
+
+
+def test_rows_that_no_rule_covers_are_one_row_of_the_table(pages):
+    rules = tuple(Rule((NumericCondition("a", k, k, k + 3, k + 3),), "xy"[k % 2]) for k in (1, 2))
+    ruleset = RuleSet(rules, (Attribute("a", 0, 9),), ("x", "y"))
+    X = np.arange(10.0)[:, None]
+    page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
+    assert page.locator("tr.nobody").count() == 1
+    for _ in range(2):
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        page.locator("tr.rule .opener").first.click()
+        page.locator(".neighbours .link").first.click()
+    assert page.locator("tr.nobody").count() == 1
+
+
+@pytest.mark.parametrize("n_classes", [9, 15, 40])
+def test_the_flow_keeps_its_size_with_many_classes(pages, n_classes):
+    rules = tuple(
+        Rule((NumericCondition("a", k, k, k + 0.5, k + 1),), f"class {k}") for k in range(n_classes)
+    )
+    labels = tuple(sorted(rule.consequent for rule in rules))
+    ruleset = RuleSet(rules, (Attribute("a", 0, n_classes),), labels)
+    # The larger a number, the rarer its class.
+    X = np.concatenate([np.full(n_classes + 3 - k, k + 0.2) for k in range(n_classes)])[:, None]
+    page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
+    page.click("#tab-overview")
+    for flow, height in ((".small-flow", 128), (".flow:not(.small-flow)", 360)):
+        sums = page.locator(f"{flow} .node").evaluate_all(
+            """all => Object.values(Object.groupBy(all, (one) => one.getAttribute("x"))).map(
+                 (column) => column.reduce((sum, one) => sum + Number(one.getAttribute("height")), 0))"""
+        )
+        assert len(sums) == 3
+        assert min(sums) > 0.2 * height
+        shown = page.locator(f"{flow} text").evaluate_all(
+            "all => all.map((one) => one.firstChild.data)"
+        )
+        assert sum(int(text.split("·")[1]) for text in shown if "·" in text) == len(X)
