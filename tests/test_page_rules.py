@@ -5,11 +5,19 @@ from io import BytesIO
 from unicodedata import normalize
 
 import numpy as np
+import pandas as pd
 import pytest
 from pypdf import PdfReader
 
 from browser_pages import shown
-from frri import AdditiveRulesClassifier, Attribute, NumericCondition, Rule, RuleSet
+from frri import (
+    AdditiveRulesClassifier,
+    Attribute,
+    CompactFRRIClassifier,
+    NumericCondition,
+    Rule,
+    RuleSet,
+)
 from frri.compare import stability
 from frri.report import write_report
 
@@ -240,3 +248,117 @@ def test_the_flow_keeps_its_size_with_many_classes(pages, n_classes):
             "all => all.map((one) => one.firstChild.data)"
         )
         assert sum(int(text.split("·")[1]) for text in shown if "·" in text) == len(X)
+
+
+# ------------------------------------------------------------------ sizes of texts, names and controls
+
+TABS = ("rules", "what-if", "cases", "overview", "edit")
+PHONE = {"width": 390, "height": 844}
+# Elements of visible cards that reach beyond their right edge, except in places that scroll.
+STICKING_OUT = """() => [...document.querySelectorAll(".card")].flatMap((card) => {
+  const end = card.getBoundingClientRect().right + 1;
+  return [...card.querySelectorAll("*")]
+    .filter((one) => !one.closest(".scroll, .hidden") && one.getBoundingClientRect().right > end)
+    .filter((one) => one.closest("td, th, label") === null)
+    .map((one) => `${one.tagName} ${one.textContent.slice(0, 40)}`);
+})"""
+SMALL_TEXTS = """() => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const small = new Set();
+  while (walk.nextNode()) {
+    const [text, parent] = [walk.currentNode.data.trim(), walk.currentNode.parentElement];
+    if (!text || !parent.getClientRects().length || parent.closest(".hidden, .print-title, title")) continue;
+    const scale = parent.closest("svg") ? parent.getScreenCTM().a : 1;
+    const size = scale * parseFloat(getComputedStyle(parent).fontSize);
+    if (size < 11.9) small.add(`${text} ${size.toFixed(1)}`);
+  }
+  return [...small];
+}"""
+SMALL_TARGETS = """() => [...document.querySelectorAll("button, input, select, summary, .grip")]
+  .map((one) => [one, one.getBoundingClientRect()])
+  .filter(([one, { width, height }]) => width && !one.closest(".hidden") && Math.min(width, height) < 23.5)
+  .map(([one, { width, height }]) => `${one.outerHTML.slice(0, 60)} ${width} ${height}`)"""
+
+
+@pytest.fixture(scope="module")
+def long_names():
+    random = np.random.default_rng(0)
+    long = "a_very_long_name_without_any_end_" * 3
+    X = pd.DataFrame(
+        random.normal(size=(120, 6)).round(3), columns=[f"{long}{j}" for j in range(6)]
+    )
+    y = np.where(X.sum(axis=1) > 0, f"high_{long}", f"low_{long}")
+    return (
+        CompactFRRIClassifier().fit(X, y).ruleset_,
+        X,
+        y,
+        [f"row_{long}{i}"[-50:] for i in range(120)],
+    )
+
+
+def test_long_names_keep_to_their_places(pages, long_names):
+    ruleset, X, y, names = long_names
+    path = pages.folder / "long.html"
+    write_report(ruleset, path, X, y, names=names)
+    for size in (PHONE, LAPTOP):
+        page = pages.open(path, viewport=size)
+        for name in TABS:
+            page.click(f"#tab-{name}")
+            if name == "rules":
+                page.locator("tr.rule .opener").first.click()
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            assert page.evaluate(STICKING_OUT) == []
+        page.click("#tab-overview")
+        for one in page.locator(".flow text").all():
+            box, frame = (
+                one.bounding_box(),
+                one.locator("xpath=..").locator("xpath=..").bounding_box(),
+            )
+            if box:
+                assert box["x"] >= frame["x"] - 1
+                assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+        page.click("#tab-cases")
+        row = page.locator(".cases tbody tr").first
+        name, chip = (row.locator(what).first.bounding_box() for what in (".link", ".class"))
+        assert name["x"] + name["width"] <= chip["x"] - 4
+
+
+def test_ends_of_axes_can_be_read_in_many_columns(pages):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 200)) * 3.3
+    attributes = tuple(Attribute(f"c{j}", X[:, j].min(), X[:, j].max()) for j in range(200))
+    rules = tuple(
+        Rule(tuple(NumericCondition(f"c{j}", -2, -1) for j in range(k, 200, 10)), "xy"[k % 2])
+        for k in range(10)
+    )
+    page = pages.report(RuleSet(rules, attributes, ("x", "y")), X, ["x"] * 60, viewport=LAPTOP)
+    cut = page.locator(".axis span").evaluate_all(
+        "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+    )
+    assert page.locator(".axis span").count() > 10
+    assert cut == []
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP])
+def test_texts_can_be_read_and_controls_touched(pages, wine, size):
+    page = pages.report(*wine, viewport=size)
+    for name in TABS:
+        page.click(f"#tab-{name}")
+        tab = page.locator(f"#tab-{name}").bounding_box()
+        assert tab["x"] + tab["width"] <= size["width"]
+        if name == "rules":
+            page.locator("tr.rule .opener").first.click()
+        assert page.evaluate(SMALL_TEXTS) == []
+        if size is PHONE:
+            assert page.evaluate(SMALL_TARGETS) == []
+
+
+def test_paper_shows_each_column_head_once(pages, wine):
+    page = pages.report(*wine, viewport=LAPTOP)
+    page.emulate_media(media="print")
+    heads = page.locator("th.col-attribute")
+    assert heads.count() > 3
+    for head in heads.all():
+        assert not head.locator("button").is_visible()
+        paper = head.locator(".paper")
+        assert paper.evaluate("node => node.scrollWidth <= node.clientWidth")

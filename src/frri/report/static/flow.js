@@ -13,19 +13,19 @@ import { counted, percentText } from "./format.js";
 
 /**
  * How large it is drawn: the frame, the room that a node with its name takes at least, left edges of the three
- * columns of nodes and their width, how many rules, attributes and answers are told apart, and how long names may be.
+ * columns of nodes and their width, and how many rules, attributes and answers are told apart.
  */
 export const LARGE = {
   frame: [900, 360, 17],
   columns: [150, 450, 740, 12],
-  most: [12, 9, 14, 22],
+  most: [12, 9, 14],
   extra: "flow",
   name: "Flow",
 };
 export const SMALL = {
-  frame: [620, 128, 11.5],
+  frame: [620, 134, 13],
   columns: [118, 330, 480, 8],
-  most: [6, 6, 7, 16],
+  most: [5, 5, 6],
   extra: "flow small-flow",
   name: "Flow at a glance",
 };
@@ -279,12 +279,12 @@ function strand(x1, y1, x2, y2, height, extra, node) {
 }
 
 /** Nodes of a column with their names. */
-function labelled(nodes, x, anchor, { columns: [, , , width], most: [, , , longest] }, extra = () => "") {
+function labelled(nodes, x, anchor, { frame: [end], columns: [, , , width] }, extra = () => "") {
   const place = anchor === "end" ? x - 5 : x + width + 6;
   const middleOf = (node) => node.top + node.height / 2 + 4;
   return nodes.map((node) => {
     const text = `${node.name}${extra(node)}`;
-    const short = node.name.length > longest ? `${node.name.slice(0, longest - 1)}…` : node.name;
+    const short = fitted(node.name, anchor === "end" ? place : end - place, extra(node));
     return s(
       "g",
       { "data-number": node.number || null },
@@ -293,6 +293,17 @@ function labelled(nodes, x, anchor, { columns: [, , , width], most: [, , , longe
     );
   });
 }
+
+/** A name that is shortened where it would be too wide, with what follows it. */
+function fitted(name, width, extra) {
+  ruler.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  const letters = [...name];
+  const isWide = (text) => ruler.measureText(text + extra).width > width;
+  if (!isWide(name)) return name;
+  while (letters.length && isWide(`${letters.join("")}…`)) letters.pop();
+  return `${letters.join("")}…`;
+}
+const ruler = document.createElement("canvas").getContext("2d");
 
 function described({ rules, total }, { verb, nobody }) {
   const silent = rules.find((node) => node.isSilent);

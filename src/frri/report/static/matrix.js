@@ -14,7 +14,7 @@ import { sidesOf } from "./conditionText.js";
 import { allows, attributesByName, boundsOf, counted, show } from "./format.js";
 
 /** Room for a column, and for what stands beside the attributes whatever rules are, in pixels. */
-const COLUMN = 70;
+const COLUMN = 76;
 const BESIDE = 320;
 const FEWEST = 4;
 /** Characters of a number at the end of an axis. */
