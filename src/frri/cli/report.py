@@ -56,7 +56,9 @@ def _page(arguments: Arguments) -> str:
     ruleset = load_model(arguments.model)
     table, labels, names, found = None, None, None, None
     if source is not None:
-        table, labels = read_labelled(ruleset, source, arguments, optional=True)
+        table, labels = read_labelled(
+            ruleset, source, arguments, optional=True, names=arguments.names
+        )
         if labels is None:
             answers = "classes" if ruleset.classes else "numbers"
             say(
