@@ -362,3 +362,59 @@ def test_paper_shows_each_column_head_once(pages, wine):
         assert not head.locator("button").is_visible()
         paper = head.locator(".paper")
         assert paper.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+# ------------------------------------------------------------------ addresses and reloads
+
+
+def test_views_and_rules_have_addresses_to_go_back_to(pages, wine):
+    page = pages.report(*wine, viewport=LAPTOP)
+    page.click("#tab-overview")
+    page.locator(".flow:not(.small-flow) [data-number='2'] text").first.click()
+    assert page.url.endswith("#rule-2")
+    assert page.is_visible("#rule-2-opened")
+    page.click("#tab-cases")
+    assert page.url.endswith("#cases")
+    page.go_back()
+    assert page.is_visible("#panel-rules")
+    page.go_back()
+    assert page.is_visible("#panel-overview")
+    page.go_back()
+    assert page.is_visible("#panel-rules")
+    assert page.url.endswith(".html")
+    page.go_forward()
+    assert page.is_visible("#panel-overview")
+    other = pages.page()
+    other.goto(page.url.split("#")[0] + "#rule-3")
+    assert other.is_visible("#rule-3-opened")
+    other.goto(page.url.split("#")[0] + "#edit")
+    assert other.is_visible("#panel-edit")
+
+
+def test_a_reload_keeps_edits(pages, wine):
+    page = pages.report(*wine, viewport=LAPTOP)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.click("#tab-edit")
+    page.select_option("#edit-rule", "1")
+    page.click("text=Loosen all")
+    page.wait_for_selector("#edit-bar:visible")
+    page.click("text=New rule")
+    page.select_option("#edit-rule", "3")
+    page.click("text=Remove rule")
+    page.evaluate("frri.store.undo()")
+    page.evaluate("frri.store.explainStep(0, 'too narrow')")
+    look = "() => [frri.store.state.model, frri.store.steps, [...frri.store.state.decided]]"
+    before = page.evaluate(look)
+    assert len(before[1]) == 3
+    page.reload()
+    # A change of no rule comes after those that are under way.
+    page.evaluate("frri.store.apply(-1, (rule) => rule, '')")
+    assert page.evaluate("frri.store.current") == 2
+    assert page.is_visible("#panel-edit")
+    assert page.evaluate(look) == before
+    page.evaluate("frri.store.redo()")
+    assert page.evaluate("frri.store.current") == 3
+    assert 3 not in page.evaluate("frri.store.state.entries.map(({ number }) => number)")
+    page.evaluate("frri.store.reset()")
+    page.reload()
+    assert page.evaluate("frri.store.current") == 0

@@ -65,6 +65,18 @@ export function createStore(facts) {
     get canRedo() {
       return current < states.length - 1;
     },
+    get current() {
+      return current;
+    },
+    /** All steps, also those that were undone, each with the numbers and the JSON of its rules. */
+    get steps() {
+      return states.slice(1).map(({ label, reason, number, entries: own }) => ({
+        label,
+        reason,
+        number,
+        rules: own.map((entry) => [entry.number, entry.rule]),
+      }));
+    },
     /** What was done, in order, and why where that was said. */
     get history() {
       return states.slice(1, current + 1).map(({ label, reason }) => ({ label, reason: reason ?? "" }));
@@ -97,10 +109,13 @@ export function createStore(facts) {
      */
     preview: (number, rule) => changedState(store.entry(number), rule, number, ""),
 
-    /** Why the last step was done; it goes into the log. */
+    /** Why a step was done; it goes into the log. */
     explainStep(k, reason) {
       states[k + 1].reason = reason;
     },
+
+    /** Take steps again that `steps` gave, and go to one of them. */
+    replay: (steps, to) => inTurn(() => repeat(steps, to)),
 
     /**
      * Follow the current state by one with only some of its rules.
@@ -166,6 +181,20 @@ export function createStore(facts) {
       kept.map((one) => one.rule),
     );
     advance(await decidedState(model, kept, () => true, { label, number: null }));
+  }
+
+  async function repeat(steps, to) {
+    for (const { label, reason, number, rules } of steps) {
+      const known = new Map(store.state.entries.map((entry) => [entry.rule, entry]));
+      const own = rules.map(([place, rule]) => known.get(rule) ?? describe(place, rule));
+      const model = withRules(
+        store.state.model,
+        own.map((one) => one.rule),
+      );
+      advance({ ...(await decidedState(model, own, () => true, { label, number })), reason });
+      nextNumber = Math.max(nextNumber, ...own.map((one) => one.number + 1));
+    }
+    move(to);
   }
 
   /** Decide again where something may have changed. */
