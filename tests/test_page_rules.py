@@ -1,6 +1,7 @@
 """The matrix of rules: the whole model at a glance, and numbers that can be trusted."""
 
 import json
+import re
 from io import BytesIO
 from unicodedata import normalize
 
@@ -12,6 +13,7 @@ from pypdf import PdfReader
 from browser_pages import shown
 from frri import (
     AdditiveRulesClassifier,
+    AdditiveRulesRegressor,
     Attribute,
     CompactFRRIClassifier,
     NumericCondition,
@@ -418,3 +420,81 @@ def test_a_reload_keeps_edits(pages, wine):
     page.evaluate("frri.store.reset()")
     page.reload()
     assert page.evaluate("frri.store.current") == 0
+
+
+# ------------------------------------------------------------------ right-to-left names and numbers
+
+# Pieces of a text in the order of the page, from left to right and line by line.
+IN_ORDER = """(node, pieces) => {
+  const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const letters = [];
+  while (walk.nextNode())
+    for (let i = 0; i < walk.currentNode.data.length; i += 1) letters.push([walk.currentNode, i]);
+  const text = letters.map(([one, i]) => one.data[i]).join("");
+  const range = document.createRange();
+  let from = 0;
+  const places = pieces.map((piece) => {
+    const at = text.indexOf(piece, from);
+    from = at + piece.length;
+    if (at < 0) throw new Error(`${piece} is not in ${text}`);
+    range.setStart(...letters[at]);
+    const [last, end] = letters[at + piece.length - 1];
+    range.setEnd(last, end + 1);
+    const { left, top } = range.getBoundingClientRect();
+    return Math.round(top / 8) * 10000 + left;
+  });
+  return places.every((place, k) => !k || places[k - 1] < place);
+}"""
+
+
+def test_right_to_left_names_do_not_turn_what_is_beside_them(pages):
+    age, weight, ill, well = "גיל", "عمر", "חולה", "בריא"
+    rules = (
+        Rule((NumericCondition(age, core_high=-0.52, support_high=-0.1),), ill),
+        Rule((NumericCondition(age, core_high=-0.72, support_high=-0.2),), ill),
+        Rule((NumericCondition(weight, -3, -0.5),), well, 0.5),
+    )
+    attributes = (Attribute(age, -3, 3), Attribute(weight, -3, 3))
+    ruleset = RuleSet(rules, attributes, (well, ill), target="מצב")
+    X = np.column_stack([np.linspace(-3, 3, 40), np.linspace(3, -3, 40)])
+    page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
+    assert page.locator(".opening").evaluate(IN_ORDER, ["answering", well, ":", "%."])
+    accuracy = page.locator("[data-figure=accuracy] .note")
+    assert accuracy.evaluate(IN_ORDER, [well, ": 100", ill, ": 100"])
+    page.evaluate("document.getElementById('plain-rules').hidden = false")
+    plain = page.locator("#plain-rules li").first
+    assert plain.evaluate(IN_ORDER, ["IF", age, "<=", "-0.52", "(fades", "THEN", ill])
+    page.click("#tab-overview")
+    merged = page.locator(".merged li").first
+    assert merged.evaluate(IN_ORDER, ["IF", age, "<=", "-0", "THEN", ill])
+    flow = page.locator(".flow:not(.small-flow) text", has_text=ill).first
+    assert "".join(flow.evaluate("node => node.firstChild.data")).startswith("\u2068")
+    title = page.locator("td.cell[title]").first.get_attribute("title")
+    assert title.startswith("\u2068")
+
+
+def test_numbers_have_one_minus_sign_and_one_number_of_digits(pages):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 3)).round(3), columns=list("abc"))
+    y = 10 * X["a"] - 7 * X["b"] + random.normal(size=200)
+    ruleset = AdditiveRulesRegressor(max_rules=5).fit(X, y).ruleset_
+    page = pages.report(ruleset, X, y, viewport=LAPTOP)
+    rows = page.locator("tr.rule")
+    for k in range(rows.count()):
+        page.locator("tr.rule .opener").nth(k).click()
+        said = rows.nth(k).locator(".col-then").inner_text()
+        assert page.locator(".opened .sentence").inner_text().endswith(f" {said}.")
+        page.locator("tr.rule .opener").nth(k).click()
+    page.locator("tr.rule .opener").first.click()
+    for name in TABS:
+        page.click(f"#tab-{name}")
+        shown = page.inner_text("#app")
+        assert not re.findall(r"(?<![\w-])-\d[\d.]*", shown)
+    # What is typed can be copied to other programs.
+    page.click("#tab-what-if")
+    page.fill("#value-0", "−0.25")
+    page.press("#value-0", "Enter")
+    assert page.get_attribute("#value-0", "aria-invalid") is None
+    page.fill("#row-number", str(int(X["a"].argmin()) + 1))
+    page.press("#row-number", "Enter")
+    assert float(page.input_value("#value-0")) == X["a"].min()

@@ -5,7 +5,7 @@
 
 import { roleOf } from "./contributions.js";
 import { classColour } from "./chart.js";
-import { s, scrolling } from "./dom.js";
+import { isolate, s, scrolling } from "./dom.js";
 import { levelNames, predictsNumbers } from "./regression.js";
 import { isOrdered } from "./ordinal.js";
 import { ranking } from "./ranking.js";
@@ -274,7 +274,7 @@ function strand(x1, y1, x2, y2, height, extra, node) {
   return s(
     "path",
     { class: `${extra}${node.isSilent ? " silent" : ""}`, d, "data-number": node.number || null },
-    s("title", {}, `${node.name}: ${counted(node.rows, "row")}${node.isJudged ? `, ${node.wrong} wrong` : ""}`),
+    s("title", {}, `${isolate(node.name)}: ${counted(node.rows, "row")}${node.isJudged ? `, ${node.wrong} wrong` : ""}`),
   );
 }
 
@@ -283,13 +283,13 @@ function labelled(nodes, x, anchor, { frame: [end], columns: [, , , width] }, ex
   const place = anchor === "end" ? x - 5 : x + width + 6;
   const middleOf = (node) => node.top + node.height / 2 + 4;
   return nodes.map((node) => {
-    const text = `${node.name}${extra(node)}`;
+    const text = `${isolate(node.name)}${extra(node)}`;
     const short = fitted(node.name, anchor === "end" ? place : end - place, extra(node));
     return s(
       "g",
       { "data-number": node.number || null },
       s("rect", { class: "node", x, y: node.top, width, height: Math.max(node.height, 1) }, s("title", {}, text)),
-      s("text", { x: place, y: middleOf(node), "text-anchor": anchor }, `${short}${extra(node)}`, s("title", {}, text)),
+      s("text", { x: place, y: middleOf(node), "text-anchor": anchor }, `${isolate(short)}${extra(node)}`, s("title", {}, text)),
     );
   });
 }

@@ -23,7 +23,7 @@
  */
 
 import { withRules } from "./ruleEdits.js";
-import { levelOf, predictsNumbers } from "./regression.js";
+import { knowRange, levelOf, predictsNumbers } from "./regression.js";
 import { isOrdered, speaksFor } from "./ordinal.js";
 import { readRows, size, unpack, unpackFlags } from "./rows.js";
 import { createRowCache } from "./rowCache.js";
@@ -34,6 +34,7 @@ import { addsVotes } from "./votes.js";
  * @param {object} facts
  */
 export function createStore(facts) {
+  knowRange(facts);
   const rows = readRows(facts);
   const classIndex = new Map(facts.model.classes.map((label, c) => [label, c]));
   const entries = facts.model.rules.map((rule, r) => ({
