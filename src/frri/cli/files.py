@@ -123,19 +123,14 @@ def _is_special(path: Path) -> bool:
 
 
 def read_for(
-    ruleset: RuleSet,
-    source: str,
-    target: str | None = None,
-    names: str | None = None,
-    **options: Any,
+    ruleset: RuleSet, source: str, target: str | None = None, names: str = "", **options: Any
 ) -> "pd.DataFrame":
     """Read a table with the columns that rules use; categories, and names of rows, stay strings.
 
     Warnings become notes; the options are those of `read_table`.
     """
-    known = category_values(ruleset, target)
-    if names is not None and names not in {target, *ruleset.used_attributes}:
-        known[names] = ()
+    kept = {names} - {"", *ruleset.used_attributes}
+    known = dict.fromkeys(kept, ()) | category_values(ruleset, target)
     with notes():
         frame = read_table(source, known, **options)
     _check_used(ruleset, frame, source)
@@ -251,19 +246,14 @@ def read_to_learn(arguments: Arguments, **options: Any) -> tuple[Any, Any, Any]:
 
 
 def read_labelled(
-    ruleset: RuleSet,
-    source: str,
-    arguments: Arguments,
-    *,
-    optional: bool = False,
-    names: str | None = None,
+    ruleset: RuleSet, source: str, arguments: Arguments, *, optional: bool = False
 ) -> tuple[Any, Any]:
     """Read a table for a model, and the true classes or numbers of its rows.
 
-    If they are optional, they are None in a table without the target of the model. A column of
-    `names` of rows is kept.
+    If they are optional, they are None in a table without the target of the model.
     """
     target = arguments.target or ruleset.target
+    names = (arguments.names if "names" in arguments else None) or ""
     frame = read_for(ruleset, source, target, names, **arguments.reading_options)
     if target not in frame.columns:
         if optional and arguments.target is None:

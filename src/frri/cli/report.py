@@ -56,9 +56,7 @@ def _page(arguments: Arguments) -> str:
     ruleset = load_model(arguments.model)
     table, labels, names, found = None, None, None, None
     if source is not None:
-        table, labels = read_labelled(
-            ruleset, source, arguments, optional=True, names=arguments.names
-        )
+        table, labels = read_labelled(ruleset, source, arguments, optional=True)
         if labels is None:
             answers = "classes" if ruleset.classes else "numbers"
             say(

@@ -175,8 +175,8 @@ def headline(known: Mapping[str, Any]) -> str:
             f"{rules}, right on {percent(measured['accuracy'])} of "
             f"{_counted(known['data']['n_rows'], f'{whose} row')} (95 % interval {low} to {high})"
         )
-        label = isolate(known["model"]["classes"][majority])
-        baseline = f"always answering {label}: {percent(fraction)}"
+        label = known["model"]["classes"][majority]
+        baseline = f"always answering {isolate(label)}: {percent(fraction)}"
     caution = ""
     if overview["is_training"]:
         caution = f" Rows not seen in training will be {verb} less well."

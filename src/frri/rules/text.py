@@ -71,9 +71,8 @@ def rule_text(
 def isolate(name: Any) -> str:
     """Return a name; one with right-to-left letters is kept from reversing what follows it."""
     text = str(name)
-    if text.isascii() or _RIGHT_TO_LEFT.isdisjoint(map(bidirectional, text)):
-        return text
-    return f"\u2068{text}\u2069"
+    turns = not _RIGHT_TO_LEFT.isdisjoint(map(bidirectional, text))
+    return f"\u2068{text}\u2069" if turns else text
 
 
 def conclusion_text(ruleset: "RuleSet | None", rule: "Rule") -> str:
