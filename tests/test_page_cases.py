@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from browser_pages import download, settle, violations
-from frri import FRRIClassifier, RuleSet
+from frri import Attribute, FRRIClassifier, NumericCondition, Rule, RuleSet
 from frri.learners.registry import LEARNERS
 from frri.report import facts, report_html
 from frri.report.charts import project_on_plane
@@ -353,3 +353,54 @@ def test_the_cheapest_cut_off_is_that_of_all_cut_offs(visit):
 def test_only_two_classes_have_a_cut_off(page):
     page.click("#tab-overview")
     assert page.locator(".cutoff").count() == 0
+
+
+# ------------------------------------------------------------------ classes and subgroups
+
+
+def test_recall_and_precision_of_each_class_are_those_of_scikit_learn(page, model):
+    ruleset, X, y = model
+    decided = ruleset.predict(X)
+    page.click("#tab-overview")
+    rows = page.locator(".confusion tbody tr")
+    for k, label in enumerate(ruleset.classes):
+        cells = [text.split("\n")[0] for text in rows.nth(k).locator(".recall").all_inner_texts()]
+        right = ((decided == label) & (y == label)).sum()
+        expected = [percent(right / (y == label).sum()), percent(right / (decided == label).sum())]
+        assert [cell[: len(text)] for cell, text in zip(cells, expected, strict=True)] == expected
+
+
+def subgroup_rows(page):
+    rows = page.locator(".subgroups tbody tr")
+    return [rows.nth(k).locator("td").all_inner_texts() for k in range(rows.count())]
+
+
+def test_subgroups_of_a_column_are_measured_and_small_ones_marked(visit):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(size=200).round(2), "sex": random.choice(["f", "m"], 200)})
+    X.loc[:9, "sex"] = None
+    X["n"] = random.integers(0, 5, 200)
+    y = np.where(X["a"] + random.normal(size=200) > 0, "yes", "no")
+    rules = (Rule((NumericCondition("a", -0.2, 0.2),), "yes"), Rule((), "no", 0.4))
+    attributes = (
+        Attribute("a", -4, 4),
+        Attribute("sex", categories=("f", "m")),
+        Attribute("n", 0, 4),
+    )
+    ruleset = RuleSet(rules, attributes, ("no", "yes"))
+    page = visit.report(ruleset, X, y, viewport={"width": 1400, "height": 900})
+    page.click("#tab-overview")
+    assert page.locator("#subgroup-column option").all_inner_texts() == ["sex", "n"]
+    right = pd.Series(ruleset.predict(X) == y)
+    for column, values in (("sex", ["f", "m", "missing"]), ("n", ["0", "1", "2", "3", "4"])):
+        page.select_option("#subgroup-column", label=column)
+        found = subgroup_rows(page)
+        keys = X[column].map(str).where(X[column].notna(), "missing")
+        assert [row[0] for row in found] == values
+        for name, rows, accuracy, *recalls in found:
+            own = keys == name
+            assert rows == f"{own.sum()}{' few' if own.sum() < 30 else ''}"
+            parts = [own, *(own & (y == label) for label in ruleset.classes)]
+            for text, part in zip([accuracy, *recalls], parts, strict=True):
+                assert text.startswith(percent(right[part].mean()))
+    assert violations(page) == []

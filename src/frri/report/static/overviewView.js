@@ -15,6 +15,7 @@ import { metrics, performanceOf } from "./measures.js";
 import { mergedRules } from "./merged.js";
 import { predictsNumbers, shownNumber } from "./regression.js";
 import { scatterPicture } from "./scatter.js";
+import { subgroupsCard } from "./subgroups.js";
 import { sizesCard } from "./sizes.js";
 import { counted, percentText } from "./format.js";
 
@@ -45,6 +46,7 @@ export function overviewView(store, actions) {
         isNumber
           ? errorsCard(store, actions)
           : [card("Accuracy", "third", accuracy(store)), card("Confusion matrix", "rest", confusion(store, actions)), cutoffCard(store)],
+        subgroupsCard(store),
         card(`${isNumber ? "Error" : "Accuracy"} against the number of rules`, "half", curveBlock(store)),
         card("Attributes", "half", importance(store)),
         sizesCard(store),
