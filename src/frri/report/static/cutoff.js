@@ -49,7 +49,7 @@ async function measure(store) {
     (i) => {
       const row = rows.at(i);
       [shares[0][i], shares[1][i]] = probabilities(equal, row);
-      if (hasNearest && explain(equal, row).score === 0) isFixed[i] = 1;
+      if (hasNearest && !state.counts[i] && explain(equal, row).score === 0) isFixed[i] = 1;
     },
     () => store.state !== state,
   );
