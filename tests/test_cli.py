@@ -1225,3 +1225,14 @@ def test_options_of_0_1_0_are_accepted_with_a_note(capsys):
         "note: --keep is now called --fix; the old name goes with version 0.4.\n"
         "frri: There is no file no-model.json.\n"
     )
+
+
+def test_the_column_of_row_names_gives_the_names_of_the_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    MODEL.save("model.json")
+    rows = DATA.splitlines()
+    named = [f"rownames,{rows[0]}", *(f"00{i},{row}" for i, row in enumerate(rows[1:]))]
+    Path("rows.csv").write_text("\n".join(named) + "\n")
+    assert main(["report", "model.json", "rows.csv", "--names", "rownames"]) == 0
+    embedded = re.search(r'id="facts">(.*?)</script>', Path("report.html").read_text("utf-8"))[1]
+    assert json.loads(embedded)["data"]["names"][:2] == ["000", "001"]

@@ -83,6 +83,9 @@ def test_the_page_is_accessible_and_short_before_details(visit, report):
     path.write_text(page_html(report), encoding="utf-8")
     page = visit.open(path, viewport={"width": 1280, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollHeight") < 3 * 800
+    # The main table has the whole width.
+    table = page.locator("#s1 .scroll")
+    assert table.evaluate("node => node.scrollWidth <= node.clientWidth")
     page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true; })")
     assert violations(page) == []
 

@@ -1,12 +1,16 @@
 """Cases, the flow of rows through rules, fewer rules, and edits with their consequences."""
 
+import ast
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.datasets import load_breast_cancer
 
-from browser_pages import download, settle
-from frri import FRRIClassifier, RuleSet
+from browser_pages import download, settle, violations
+from frri import Attribute, FRRIClassifier, NumericCondition, Rule, RuleSet
+from frri.learners.registry import LEARNERS
 from frri.report import facts, report_html
 from frri.report.charts import project_on_plane
 from frri.rules import compare
@@ -240,3 +244,163 @@ def test_a_plane_needs_two_directions():
         )
         is None
     )
+
+
+# ------------------------------------------------------------------ cut-off of two classes
+
+
+def two_class_models():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    X, y = X.iloc[:, :8], pd.Series(np.where(y, "benign", "malignant"), name="tumor")
+    for name in ("additive", "compact", "ripper", "frri"):
+        ruleset = LEARNERS[name].make().fit(X[::3], y[::3]).ruleset_
+        rows = X[1::2], y[1::2].to_numpy()
+        yield name, ruleset, *rows
+        if name != "frri":
+            yield name, ruleset.with_decision({"malignant": 5}), *rows
+
+
+def cut_off_figures(truth, called):
+    hits, misses = (called & truth).sum(), (~called & truth).sum()
+    alarms, rest = (called & ~truth).sum(), (~called & ~truth).sum()
+    pairs = {
+        "Sensitivity": (hits, hits + misses),
+        "Specificity": (rest, rest + alarms),
+        "Positive predictive value": (hits, hits + alarms),
+        "Negative predictive value": (rest, rest + misses),
+        "Accuracy": (hits + rest, len(truth)),
+    }
+    return [
+        [name, percent(count / of) if of else "–", f"{count} of {of}"]
+        for name, (count, of) in pairs.items()
+    ]
+
+
+def shown_figures(page):
+    rows = page.locator(".cutoff tr")
+    return [rows.nth(k).locator("th, td").all_inner_texts() for k in range(rows.count())]
+
+
+def set_cut_off(page, cut):
+    page.locator("#cut-off").evaluate(
+        "(node, cut) => { node.value = cut; node.dispatchEvent(new Event('input')); }", cut
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cut_off_has_the_figures_of_python_and_costs_that_keep_it(visit):
+    for name, ruleset, X, y in two_class_models():
+        page = visit.report(ruleset, X, y)
+        page.click("#tab-overview")
+        page.wait_for_selector(".cutoff table")
+        n_kept = 0
+        for position, label in enumerate(ruleset.classes):
+            page.select_option("#positive-class", label=label)
+            assert shown_figures(page) == cut_off_figures(y == label, ruleset.predict(X) == label)
+            assert "This is the cut-off of the model" in page.inner_text(".cutoff")
+            equal = ruleset.with_decision("accuracy")
+            likely = equal.predict_proba(X)[:, position]
+            for cut in (0.07, 0.31, 0.62, 0.93):
+                set_cut_off(page, cut)
+                called = likely >= cut
+                assert shown_figures(page) == cut_off_figures(y == label, called), (name, cut)
+                codes = page.locator(".cutoff code").all_inner_texts()
+                if not codes:
+                    assert "No costs" in page.inner_text(".cutoff")
+                    continue
+                n_kept += 1
+                costs = ast.literal_eval(codes[0].removeprefix("ruleset.with_decision(")[:-1])
+                kept = ruleset.with_decision(costs)
+                assert ((kept.predict(X) == label) == called).all(), (name, cut, costs)
+                given = dict(pair.split("=") for pair in codes[1].split()[1].split(","))
+                assert {key: float(cost) for key, cost in given.items()} == costs
+        # Costs do not alter what the nearest rule or rules of one class decide.
+        assert n_kept >= {"additive": 8, "ripper": 4}.get(name, 0)
+        page.click("text=Model's decision")
+        assert "This is the cut-off of the model" in page.inner_text(".cutoff")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_cheapest_cut_off_is_that_of_all_cut_offs(visit):
+    _, ruleset, X, y = next(two_class_models())
+    likely, truth = ruleset.predict_proba(X)[:, 1], y == ruleset.classes[1]
+    decided = ruleset.predict(X) == ruleset.classes[1]
+    page = visit.report(ruleset, X, y)
+    page.click("#tab-overview")
+    page.wait_for_selector(".cutoff table")
+    for alarm, miss in ((1, 1), (1, 20), (7, 0.5)):
+
+        def cost(cut, alarm=alarm, miss=miss):
+            called = decided if cut == 0.5 else likely >= cut
+            return (alarm * (called & ~truth).sum() + miss * (~called & truth).sum()) / len(truth)
+
+        page.fill("#cost-false-positive", str(alarm))
+        page.fill("#cost-false-negative", str(miss))
+        page.click(".cutoff .link")
+        cut = float(page.inner_text(".cutoff output"))
+        least = min(cost(one) for one in [0.0, *likely])
+        assert cost(cut) == pytest.approx(least)
+        assert f"mean cost of {least:.3g} per row" in page.inner_text(".cutoff")
+        called = decided if cut == 0.5 else likely >= cut
+        assert shown_figures(page) == cut_off_figures(truth, called)
+    assert violations(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.fill("#cost-false-negative", "")
+    assert "Give both costs" in page.inner_text(".cutoff")
+
+
+def test_only_two_classes_have_a_cut_off(page):
+    page.click("#tab-overview")
+    assert page.locator(".cutoff").count() == 0
+
+
+# ------------------------------------------------------------------ classes and subgroups
+
+
+def test_recall_and_precision_of_each_class_are_those_of_scikit_learn(page, model):
+    ruleset, X, y = model
+    decided = ruleset.predict(X)
+    page.click("#tab-overview")
+    rows = page.locator(".confusion tbody tr")
+    for k, label in enumerate(ruleset.classes):
+        cells = [text.split("\n")[0] for text in rows.nth(k).locator(".recall").all_inner_texts()]
+        right = ((decided == label) & (y == label)).sum()
+        expected = [percent(right / (y == label).sum()), percent(right / (decided == label).sum())]
+        assert [cell[: len(text)] for cell, text in zip(cells, expected, strict=True)] == expected
+
+
+def subgroup_rows(page):
+    rows = page.locator(".subgroups tbody tr")
+    return [rows.nth(k).locator("td").all_inner_texts() for k in range(rows.count())]
+
+
+def test_subgroups_of_a_column_are_measured_and_small_ones_marked(visit):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(size=200).round(2), "sex": random.choice(["f", "m"], 200)})
+    X.loc[:9, "sex"] = None
+    X["n"] = random.integers(0, 5, 200)
+    y = np.where(X["a"] + random.normal(size=200) > 0, "yes", "no")
+    rules = (Rule((NumericCondition("a", -0.2, 0.2),), "yes"), Rule((), "no", 0.4))
+    attributes = (
+        Attribute("a", -4, 4),
+        Attribute("sex", categories=("f", "m")),
+        Attribute("n", 0, 4),
+    )
+    ruleset = RuleSet(rules, attributes, ("no", "yes"))
+    page = visit.report(ruleset, X, y, viewport={"width": 1400, "height": 900})
+    page.click("#tab-overview")
+    assert page.locator("#subgroup-column option").all_inner_texts() == ["sex", "n"]
+    right = pd.Series(ruleset.predict(X) == y)
+    for column, values in (("sex", ["f", "m", "missing"]), ("n", ["0", "1", "2", "3", "4"])):
+        page.select_option("#subgroup-column", label=column)
+        found = subgroup_rows(page)
+        keys = X[column].map(str).where(X[column].notna(), "missing")
+        assert [row[0] for row in found] == values
+        for name, rows, accuracy, *recalls in found:
+            own = keys == name
+            assert rows == f"{own.sum()}{' few' if own.sum() < 30 else ''}"
+            parts = [own, *(own & (y == label) for label in ruleset.classes)]
+            for text, part in zip([accuracy, *recalls], parts, strict=True):
+                assert text.startswith(percent(right[part].mean()))
+    assert violations(page) == []

@@ -1,15 +1,25 @@
 """The matrix of rules: the whole model at a glance, and numbers that can be trusted."""
 
 import json
+import re
 from io import BytesIO
 from unicodedata import normalize
 
 import numpy as np
+import pandas as pd
 import pytest
 from pypdf import PdfReader
 
 from browser_pages import shown
-from frri import AdditiveRulesClassifier, Attribute, NumericCondition, Rule, RuleSet
+from frri import (
+    AdditiveRulesClassifier,
+    AdditiveRulesRegressor,
+    Attribute,
+    CompactFRRIClassifier,
+    NumericCondition,
+    Rule,
+    RuleSet,
+)
 from frri.compare import stability
 from frri.report import write_report
 
@@ -203,3 +213,288 @@ def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
     for line, size, score in zip(lines, learner.path_.sizes, learner.path_.scores, strict=True):
         assert line.split()[0] == str(size)
         assert f"{score:.3f}" in line
+
+
+def test_rows_that_no_rule_covers_are_one_row_of_the_table(pages):
+    rules = tuple(Rule((NumericCondition("a", k, k, k + 3, k + 3),), "xy"[k % 2]) for k in (1, 2))
+    ruleset = RuleSet(rules, (Attribute("a", 0, 9),), ("x", "y"))
+    X = np.arange(10.0)[:, None]
+    page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
+    assert page.locator("tr.nobody").count() == 1
+    for _ in range(2):
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        page.locator("tr.rule .opener").first.click()
+        page.locator(".neighbours .link").first.click()
+    assert page.locator("tr.nobody").count() == 1
+
+
+@pytest.mark.parametrize("n_classes", [9, 15, 40])
+def test_the_flow_keeps_its_size_with_many_classes(pages, n_classes):
+    rules = tuple(
+        Rule((NumericCondition("a", k, k, k + 0.5, k + 1),), f"class {k}") for k in range(n_classes)
+    )
+    labels = tuple(sorted(rule.consequent for rule in rules))
+    ruleset = RuleSet(rules, (Attribute("a", 0, n_classes),), labels)
+    # The larger a number, the rarer its class.
+    X = np.concatenate([np.full(n_classes + 3 - k, k + 0.2) for k in range(n_classes)])[:, None]
+    page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
+    page.click("#tab-overview")
+    for flow, height in ((".small-flow", 128), (".flow:not(.small-flow)", 360)):
+        sums = page.locator(f"{flow} .node").evaluate_all(
+            """all => Object.values(Object.groupBy(all, (one) => one.getAttribute("x"))).map(
+                 (column) => column.reduce((sum, one) => sum + Number(one.getAttribute("height")), 0))"""
+        )
+        assert len(sums) == 3
+        assert min(sums) > 0.2 * height
+        shown = page.locator(f"{flow} text").evaluate_all(
+            "all => all.map((one) => one.firstChild.data)"
+        )
+        assert sum(int(text.split("·")[1]) for text in shown if "·" in text) == len(X)
+
+
+# ------------------------------------------------------------------ sizes of texts, names and controls
+
+TABS = ("rules", "what-if", "cases", "overview", "edit")
+PHONE = {"width": 390, "height": 844}
+# Elements of visible cards that reach beyond their right edge, except in places that scroll.
+STICKING_OUT = """() => [...document.querySelectorAll(".card")].flatMap((card) => {
+  const end = card.getBoundingClientRect().right + 1;
+  return [...card.querySelectorAll("*")]
+    .filter((one) => !one.closest(".scroll, .hidden") && one.getBoundingClientRect().right > end)
+    .filter((one) => one.closest("td, th, label") === null)
+    .map((one) => `${one.tagName} ${one.textContent.slice(0, 40)}`);
+})"""
+SMALL_TEXTS = """() => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const small = new Set();
+  while (walk.nextNode()) {
+    const [text, parent] = [walk.currentNode.data.trim(), walk.currentNode.parentElement];
+    if (!text || !parent.getClientRects().length || parent.closest(".hidden, .print-title, title")) continue;
+    const scale = parent.closest("svg") ? parent.getScreenCTM().a : 1;
+    const size = scale * parseFloat(getComputedStyle(parent).fontSize);
+    if (size < 11.9) small.add(`${text} ${size.toFixed(1)}`);
+  }
+  return [...small];
+}"""
+SMALL_TARGETS = """() => [...document.querySelectorAll("button, input, select, summary, .grip")]
+  .map((one) => [one, one.getBoundingClientRect()])
+  .filter(([one, { width, height }]) => width && !one.closest(".hidden") && Math.min(width, height) < 23.5)
+  .map(([one, { width, height }]) => `${one.outerHTML.slice(0, 60)} ${width} ${height}`)"""
+
+
+@pytest.fixture(scope="module")
+def long_names():
+    random = np.random.default_rng(0)
+    long = "a_very_long_name_without_any_end_" * 3
+    X = pd.DataFrame(
+        random.normal(size=(120, 6)).round(3), columns=[f"{long}{j}" for j in range(6)]
+    )
+    y = np.where(X.sum(axis=1) > 0, f"high_{long}", f"low_{long}")
+    return (
+        CompactFRRIClassifier().fit(X, y).ruleset_,
+        X,
+        y,
+        [f"row_{long}{i}"[-50:] for i in range(120)],
+    )
+
+
+def test_long_names_keep_to_their_places(pages, long_names):
+    ruleset, X, y, names = long_names
+    path = pages.folder / "long.html"
+    write_report(ruleset, path, X, y, names=names)
+    for size in (PHONE, LAPTOP):
+        page = pages.open(path, viewport=size)
+        for name in TABS:
+            page.click(f"#tab-{name}")
+            if name == "rules":
+                page.locator("tr.rule .opener").first.click()
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+            assert page.evaluate(STICKING_OUT) == []
+        page.click("#tab-overview")
+        for one in page.locator(".flow text").all():
+            box, frame = (
+                one.bounding_box(),
+                one.locator("xpath=..").locator("xpath=..").bounding_box(),
+            )
+            if box:
+                assert box["x"] >= frame["x"] - 1
+                assert box["x"] + box["width"] <= frame["x"] + frame["width"] + 1
+        page.click("#tab-cases")
+        row = page.locator(".cases tbody tr").first
+        name, chip = (row.locator(what).first.bounding_box() for what in (".link", ".class"))
+        assert name["x"] + name["width"] <= chip["x"] - 4
+
+
+def test_ends_of_axes_can_be_read_in_many_columns(pages):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(60, 200)) * 3.3
+    attributes = tuple(Attribute(f"c{j}", X[:, j].min(), X[:, j].max()) for j in range(200))
+    rules = tuple(
+        Rule(tuple(NumericCondition(f"c{j}", -2, -1) for j in range(k, 200, 10)), "xy"[k % 2])
+        for k in range(10)
+    )
+    page = pages.report(RuleSet(rules, attributes, ("x", "y")), X, ["x"] * 60, viewport=LAPTOP)
+    cut = page.locator(".axis span").evaluate_all(
+        "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
+    )
+    assert page.locator(".axis span").count() > 10
+    assert cut == []
+
+
+@pytest.mark.parametrize("size", [PHONE, LAPTOP])
+def test_texts_can_be_read_and_controls_touched(pages, wine, size):
+    page = pages.report(*wine, viewport=size)
+    for name in TABS:
+        page.click(f"#tab-{name}")
+        tab = page.locator(f"#tab-{name}").bounding_box()
+        assert tab["x"] + tab["width"] <= size["width"]
+        if name == "rules":
+            page.locator("tr.rule .opener").first.click()
+        assert page.evaluate(SMALL_TEXTS) == []
+        if size is PHONE:
+            assert page.evaluate(SMALL_TARGETS) == []
+
+
+def test_paper_shows_each_column_head_once(pages, wine):
+    page = pages.report(*wine, viewport=LAPTOP)
+    page.emulate_media(media="print")
+    heads = page.locator("th.col-attribute")
+    assert heads.count() > 3
+    for head in heads.all():
+        assert not head.locator("button").is_visible()
+        paper = head.locator(".paper")
+        assert paper.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+# ------------------------------------------------------------------ addresses and reloads
+
+
+def test_views_and_rules_have_addresses_to_go_back_to(pages, wine):
+    page = pages.report(*wine, viewport=LAPTOP)
+    page.click("#tab-overview")
+    page.locator(".flow:not(.small-flow) [data-number='2'] text").first.click()
+    assert page.url.endswith("#rule-2")
+    assert page.is_visible("#rule-2-opened")
+    page.click("#tab-cases")
+    assert page.url.endswith("#cases")
+    page.go_back()
+    assert page.is_visible("#panel-rules")
+    page.go_back()
+    assert page.is_visible("#panel-overview")
+    page.go_back()
+    assert page.is_visible("#panel-rules")
+    assert page.url.endswith(".html")
+    page.go_forward()
+    assert page.is_visible("#panel-overview")
+    other = pages.page()
+    other.goto(page.url.split("#")[0] + "#rule-3")
+    assert other.is_visible("#rule-3-opened")
+    other.goto(page.url.split("#")[0] + "#edit")
+    assert other.is_visible("#panel-edit")
+
+
+def test_a_reload_keeps_edits(pages, wine):
+    page = pages.report(*wine, viewport=LAPTOP)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.click("#tab-edit")
+    page.select_option("#edit-rule", "1")
+    page.click("text=Loosen all")
+    page.wait_for_selector("#edit-bar:visible")
+    page.click("text=New rule")
+    page.select_option("#edit-rule", "3")
+    page.click("text=Remove rule")
+    page.evaluate("frri.store.undo()")
+    page.evaluate("frri.store.explainStep(0, 'too narrow')")
+    look = "() => [frri.store.state.model, frri.store.steps, [...frri.store.state.decided]]"
+    before = page.evaluate(look)
+    assert len(before[1]) == 3
+    page.reload()
+    # A change of no rule comes after those that are under way.
+    page.evaluate("frri.store.apply(-1, (rule) => rule, '')")
+    assert page.evaluate("frri.store.current") == 2
+    assert page.is_visible("#panel-edit")
+    assert page.evaluate(look) == before
+    page.evaluate("frri.store.redo()")
+    assert page.evaluate("frri.store.current") == 3
+    assert 3 not in page.evaluate("frri.store.state.entries.map(({ number }) => number)")
+    page.evaluate("frri.store.reset()")
+    page.reload()
+    assert page.evaluate("frri.store.current") == 0
+
+
+# ------------------------------------------------------------------ right-to-left names and numbers
+
+# Pieces of a text in the order of the page, from left to right and line by line.
+IN_ORDER = """(node, pieces) => {
+  const walk = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const letters = [];
+  while (walk.nextNode())
+    for (let i = 0; i < walk.currentNode.data.length; i += 1) letters.push([walk.currentNode, i]);
+  const text = letters.map(([one, i]) => one.data[i]).join("");
+  const range = document.createRange();
+  let from = 0;
+  const places = pieces.map((piece) => {
+    const at = text.indexOf(piece, from);
+    from = at + piece.length;
+    if (at < 0) throw new Error(`${piece} is not in ${text}`);
+    range.setStart(...letters[at]);
+    const [last, end] = letters[at + piece.length - 1];
+    range.setEnd(last, end + 1);
+    const { left, top } = range.getBoundingClientRect();
+    return Math.round(top / 8) * 10000 + left;
+  });
+  return places.every((place, k) => !k || places[k - 1] < place);
+}"""
+
+
+def test_right_to_left_names_do_not_turn_what_is_beside_them(pages):
+    age, weight, ill, well = "גיל", "عمر", "חולה", "בריא"
+    rules = (
+        Rule((NumericCondition(age, core_high=-0.52, support_high=-0.1),), ill),
+        Rule((NumericCondition(age, core_high=-0.72, support_high=-0.2),), ill),
+        Rule((NumericCondition(weight, -3, -0.5),), well, 0.5),
+    )
+    attributes = (Attribute(age, -3, 3), Attribute(weight, -3, 3))
+    ruleset = RuleSet(rules, attributes, (well, ill), target="מצב")
+    X = np.column_stack([np.linspace(-3, 3, 40), np.linspace(3, -3, 40)])
+    page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
+    assert page.locator(".opening").evaluate(IN_ORDER, ["answering", well, ":", "%."])
+    accuracy = page.locator("[data-figure=accuracy] .note")
+    assert accuracy.evaluate(IN_ORDER, [well, ": 100", ill, ": 100"])
+    page.evaluate("document.getElementById('plain-rules').hidden = false")
+    plain = page.locator("#plain-rules li").first
+    assert plain.evaluate(IN_ORDER, ["IF", age, "<=", "-0.52", "(fades", "THEN", ill])
+    page.click("#tab-overview")
+    merged = page.locator(".merged li").first
+    assert merged.evaluate(IN_ORDER, ["IF", age, "<=", "-0", "THEN", ill])
+    flow = page.locator(".flow:not(.small-flow) text", has_text=ill).first
+    assert "".join(flow.evaluate("node => node.firstChild.data")).startswith("\u2068")
+    title = page.locator("td.cell[title]").first.get_attribute("title")
+    assert title.startswith("\u2068")
+
+
+def test_numbers_have_one_minus_sign_and_one_number_of_digits(pages):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 3)).round(3), columns=list("abc"))
+    y = 10 * X["a"] - 7 * X["b"] + random.normal(size=200)
+    ruleset = AdditiveRulesRegressor(max_rules=5).fit(X, y).ruleset_
+    page = pages.report(ruleset, X, y, viewport=LAPTOP)
+    rows = page.locator("tr.rule")
+    for k in range(rows.count()):
+        page.locator("tr.rule .opener").nth(k).click()
+        said = rows.nth(k).locator(".col-then").inner_text()
+        assert page.locator(".opened .sentence").inner_text().endswith(f" {said}.")
+        page.locator("tr.rule .opener").nth(k).click()
+    page.locator("tr.rule .opener").first.click()
+    for name in TABS:
+        page.click(f"#tab-{name}")
+        shown = page.inner_text("#app")
+        assert not re.findall(r"(?<![\w-])-\d[\d.]*", shown)
+    # What is typed can be copied to other programs.
+    page.click("#tab-what-if")
+    page.fill("#value-0", "−0.25")
+    page.press("#value-0", "Enter")
+    assert page.get_attribute("#value-0", "aria-invalid") is None
+    page.fill("#row-number", str(int(X["a"].argmin()) + 1))
+    page.press("#row-number", "Enter")
+    assert float(page.input_value("#value-0")) == X["a"].min()

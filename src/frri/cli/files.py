@@ -123,14 +123,16 @@ def _is_special(path: Path) -> bool:
 
 
 def read_for(
-    ruleset: RuleSet, source: str, target: str | None = None, **options: Any
+    ruleset: RuleSet, source: str, target: str | None = None, names: str = "", **options: Any
 ) -> "pd.DataFrame":
-    """Read a table with the columns that rules use; categories stay strings.
+    """Read a table with the columns that rules use; categories, and names of rows, stay strings.
 
     Warnings become notes; the options are those of `read_table`.
     """
+    kept = {names} - {"", *ruleset.used_attributes}
+    known = dict.fromkeys(kept, ()) | category_values(ruleset, target)
     with notes():
-        frame = read_table(source, category_values(ruleset, target), **options)
+        frame = read_table(source, known, **options)
     _check_used(ruleset, frame, source)
     return frame
 
@@ -251,7 +253,8 @@ def read_labelled(
     If they are optional, they are None in a table without the target of the model.
     """
     target = arguments.target or ruleset.target
-    frame = read_for(ruleset, source, target, **arguments.reading_options)
+    names = (arguments.names if "names" in arguments else None) or ""
+    frame = read_for(ruleset, source, target, names, **arguments.reading_options)
     if target not in frame.columns:
         if optional and arguments.target is None:
             return frame, None

@@ -16,7 +16,7 @@ from frri import __version__
 from frri._util import import_optional, write_atomically
 from frri.report.facts import facts
 from frri.rules import RuleSet
-from frri.rules.text import rule_text, ruleset_html
+from frri.rules.text import isolate, rule_text, ruleset_html
 from frri.table import Attribute
 
 TABS = [(text.lower(), text) for text in ("Rules", "What-if", "Cases", "Overview", "Edit")]
@@ -175,7 +175,8 @@ def headline(known: Mapping[str, Any]) -> str:
             f"{rules}, right on {percent(measured['accuracy'])} of "
             f"{_counted(known['data']['n_rows'], f'{whose} row')} (95 % interval {low} to {high})"
         )
-        baseline = f"always answering {known['model']['classes'][majority]}: {percent(fraction)}"
+        label = known["model"]["classes"][majority]
+        baseline = f"always answering {isolate(label)}: {percent(fraction)}"
     caution = ""
     if overview["is_training"]:
         caution = f" Rows not seen in training will be {verb} less well."
@@ -224,7 +225,7 @@ def recognized(known: Mapping[str, Any]) -> str:
         ascending = sorted(recalls, key=lambda one: one[1])
         recalls, joint = [ascending[0], ascending[-1]], " to "
     labels = known["model"]["classes"]
-    return joint.join(f"of {labels[c]}: {percent(recall)}" for c, recall in recalls)
+    return joint.join(f"of {isolate(labels[c])}: {percent(recall)}" for c, recall in recalls)
 
 
 def percent(fraction: float) -> str:
@@ -242,7 +243,8 @@ def percent(fraction: float) -> str:
 
 def number_format(known: Mapping[str, Any]) -> Callable[[float], str]:
     """Return the function that writes predicted numbers, to three more places than their range."""
-    return Attribute("number", known["numbers"]["low"], known["numbers"]["high"]).show
+    show = Attribute("number", known["numbers"]["low"], known["numbers"]["high"]).show
+    return lambda value: show(value).replace("-", "\N{MINUS SIGN}")
 
 
 def _fewer(known: Mapping[str, Any]) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from html import escape
 from math import inf
 from typing import TYPE_CHECKING, Any
+from unicodedata import bidirectional
 
 import numpy as np
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 # Largest and smallest votes that are shown, if there are more than both together.
 SHOWN_VOTES = 3
+_RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
 
 
 def ruleset_lines(ruleset: "RuleSet") -> list[str]:
@@ -66,10 +68,17 @@ def rule_text(
     return f"{head} {phrase(conclusion_text(ruleset, rule))}{facts}"
 
 
+def isolate(name: Any) -> str:
+    """Return a name; one with right-to-left letters is kept from reversing what follows it."""
+    text = str(name)
+    turns = not _RIGHT_TO_LEFT.isdisjoint(map(bidirectional, text))
+    return f"\u2068{text}\u2069" if turns else text
+
+
 def conclusion_text(ruleset: "RuleSet | None", rule: "Rule") -> str:
     """Return the consequent of a rule as a phrase."""
     said = _consequent(ruleset, rule)
-    return said.removeprefix("= ") if ruleset is None else f"{ruleset.target} {said}"
+    return said.removeprefix("= ") if ruleset is None else f"{isolate(ruleset.target)} {said}"
 
 
 def _consequent(ruleset: "RuleSet | None", rule: "Rule") -> str:
@@ -79,9 +88,9 @@ def _consequent(ruleset: "RuleSet | None", rule: "Rule") -> str:
         if ruleset.semantics.meaning.says == "number":
             form = "+.2f" if ruleset.classes else "+.6g"
             return f"{rule.weight * float(rule.consequent):{form}}"
-        return f"{rule.consequent} {rule.weight:+.2f}"
+        return f"{isolate(rule.consequent)} {rule.weight:+.2f}"
     numbers = ruleset is not None and ruleset.task == "regression"
-    said = f"{rule.consequent:.6g}" if numbers else str(rule.consequent)
+    said = f"{rule.consequent:.6g}" if numbers else isolate(rule.consequent)
     return f"{'=' if rule.relation == 'is' else rule.relation} {said}"
 
 
@@ -91,7 +100,7 @@ def _votes_text(ruleset: "RuleSet | None", rule: "Rule", votes: tuple[float, ...
     if ruleset is None:
         return "by votes " + ", ".join(f"{vote:+.3g}" for vote in amounts)
     order = sorted(range(len(amounts)), key=lambda c: -amounts[c])
-    shown = [f"{ruleset.classes[c]} {amounts[c]:+.2f}" for c in order]
+    shown = [f"{isolate(ruleset.classes[c])} {amounts[c]:+.2f}" for c in order]
     if len(shown) > 2 * SHOWN_VOTES:
         shown[SHOWN_VOTES:-SHOWN_VOTES] = ["..."]
     return ", ".join(shown)
@@ -142,9 +151,9 @@ def condition_text(
     >>> condition_text(NumericCondition("size", -1, 1), size)
     'size >= M (S to 0.50)'
     """
-    name = condition.attribute
+    name = isolate(condition.attribute)
     if isinstance(condition, NominalCondition):
-        values, sign, word = sorted(condition.values), "=", "in"
+        values, sign, word = list(map(isolate, sorted(condition.values))), "=", "in"
         if condition.excludes:
             sign, word = "!=", "not in"
         one = f"{name} {sign} {values[0]}"
@@ -180,7 +189,7 @@ def condition_text(
 
 def _ordinal_text(condition: NumericCondition, attribute: Attribute) -> str:
     """Return the categories for which a condition holds, and those for which it holds partly."""
-    name, categories = attribute.name, attribute.categories or ()
+    name, categories = isolate(attribute.name), [isolate(c) for c in attribute.categories or ()]
     degrees = condition.membership(np.arange(len(categories))).tolist()
     held = [k for k, degree in enumerate(degrees) if degree >= 1.0]
     partly = [f"{categories[k]} to {share(d)}" for k, d in enumerate(degrees) if 0.0 < d < 1.0]

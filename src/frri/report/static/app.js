@@ -16,6 +16,7 @@ import { conditionParts, ruleParts } from "./ruleText.js";
 import { distributionSymbols } from "./distributions.js";
 import { conditionText } from "./conditionText.js";
 import { sharedCase } from "./caseLink.js";
+import { keepEdits } from "./savedEdits.js";
 import { createStore } from "./store.js";
 import { rulesView } from "./rulesTable.js";
 import { tabs } from "./tabs.js";
@@ -29,6 +30,7 @@ const store = createStore(facts);
 const actions = {
   showTab: (name) => showTab(name),
   openRule(number) {
+    remember(`rule-${number}`);
     showTab("rules");
     rules.open(number);
   },
@@ -53,8 +55,10 @@ headerView(store, actions);
 const overview = overviewView(store, actions);
 const cases = (areNumbers ? numberCases : casesView)(store, actions);
 let whatIf = null;
+let remembered = addressOf(window.location);
 const showTab = tabs(byId("tabs"), (name) => {
   document.body.dataset.view = name;
+  if (viewOf(remembered) !== name) remember(name);
   // These two cost time that the first look at the rules need not wait for.
   if (name === "what-if") whatIf ??= whatIfView(store, actions);
   if (name === "cases") cases.refresh();
@@ -67,16 +71,35 @@ window.addEventListener("beforeprint", () => {
 });
 byId("app").hidden = false;
 byId("plain-rules").hidden = true;
-showTab("rules");
-openShared();
-window.addEventListener("hashchange", openShared);
+keepEdits(store);
+openAddress();
+window.addEventListener("hashchange", () => {
+  if (addressOf(window.location) !== remembered) openAddress();
+});
 
-/** A case in the address is shown at once. */
-function openShared() {
+/** Show what the address names: a view, a rule or a case. */
+function openAddress() {
+  remembered = addressOf(window.location);
   const values = sharedCase(facts.model);
-  if (!values) return;
-  showTab("what-if");
-  whatIf.tryValues(values);
+  showTab(viewOf(remembered));
+  if (values) whatIf.tryValues(values);
+  if (remembered.startsWith("rule-")) rules.open(Number(remembered.slice(5)));
+}
+
+function addressOf({ hash }) {
+  return hash.slice(1);
+}
+
+function viewOf(address) {
+  if (sharedCase(facts.model) && address.startsWith("case=")) return "what-if";
+  return byId(`tab-${address}`) ? address : "rules";
+}
+
+/** Put a view or a rule into the address: the browser goes back to it. A frame leaves its page's history alone. */
+function remember(address) {
+  if (window.parent !== window || remembered === address) return;
+  remembered = address;
+  window.location.hash = address;
 }
 
 /** For the browser's console: the model, and the functions that decide. */

@@ -9,7 +9,7 @@ import { predictsNumbers } from "./regression.js";
 import { parseValue } from "./parseRow.js";
 import { distribution, scalesOnce } from "./distributions.js";
 import { stripView } from "./stripView.js";
-import { missingText, showValue, widthOf } from "./format.js";
+import { missingText, typedValue, widthOf } from "./format.js";
 
 /**
  * @param {object} store
@@ -81,7 +81,7 @@ export function valueField(store, attribute, j, { changed, locked }) {
     field.classList.toggle("missing", value === null);
     if (source === input) return;
     input.removeAttribute("aria-invalid");
-    input.value = value === null ? "" : showValue(attribute, value);
+    input.value = value === null ? "" : typedValue(attribute, value);
     input.title = value === null ? "" : String(value);
     input.placeholder = missing;
   }

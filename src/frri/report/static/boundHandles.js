@@ -17,6 +17,7 @@ import { boundsOf, isStrict, widthOf } from "./format.js";
  */
 export function addHandles(chart, condition, attribute, scale, { moved, dropped }) {
   const exact = boundsOf(condition);
+  const [grips, handles] = [[], []];
   const place = (value) => ((value - scale.low) / (scale.high - scale.low)) * WIDTH;
   const decimals = Math.max(0, 2 - Math.floor(Math.log10(widthOf(attribute))));
   exact.forEach((bound, i) => {
@@ -35,13 +36,18 @@ export function addHandles(chart, condition, attribute, scale, { moved, dropped 
       height: 16,
       rx: 3,
     });
-    handle.addEventListener("pointerdown", (event) => start(event, handle, i));
-    chart.append(handle);
+    // A finger needs more than what is seen.
+    const grip = s("rect", { class: "grip", x: x - 12, y: AXIS - 8, width: 24, height: 24 });
+    grips.push(grip);
+    handles.push(handle);
+    for (const part of [grip, handle]) part.addEventListener("pointerdown", (event) => start(event, grip, handle, i));
   });
+  chart.append(...grips, ...handles);
 
-  function start(event, handle, i) {
+  function start(event, grip, handle, i) {
     event.preventDefault();
-    handle.setPointerCapture(event.pointerId);
+    const held = event.currentTarget;
+    held.setPointerCapture(event.pointerId);
     const frame = chart.getBoundingClientRect();
     let latest = null;
     const at = ({ clientX }) => {
@@ -57,15 +63,16 @@ export function addHandles(chart, condition, attribute, scale, { moved, dropped 
       if (!next) return;
       latest = next;
       handle.setAttribute("x", place(latest[i]) - 4);
+      grip.setAttribute("x", place(latest[i]) - 12);
       moved(latest);
     };
     const end = () => {
-      handle.removeEventListener("pointermove", move);
+      held.removeEventListener("pointermove", move);
       if (latest) dropped(latest, i);
     };
-    handle.addEventListener("pointermove", move);
-    handle.addEventListener("pointerup", end, { once: true });
-    handle.addEventListener("pointercancel", end, { once: true });
+    held.addEventListener("pointermove", move);
+    held.addEventListener("pointerup", end, { once: true });
+    held.addEventListener("pointercancel", end, { once: true });
   }
 }
 

@@ -143,7 +143,7 @@ function labels(condition, attribute, scale, clip) {
   const line = HEIGHT + 24;
   const items = marks.map(({ x, content, extra }) => {
     const isClose = placed.some((other) => other.line === line && Math.abs(other.x - x) < APART);
-    const mine = isClose ? line + 12 : line;
+    const mine = isClose ? line + 13 : line;
     placed.push({ x, line: mine });
     return text(x, mine, content, extra);
   });

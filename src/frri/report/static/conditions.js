@@ -9,7 +9,7 @@ import { addHandles, follow } from "./boundHandles.js";
 import { conditionHistogram } from "./conditionHistogram.js";
 import { parseValue } from "./parseRow.js";
 import { scalesOnce } from "./distributions.js";
-import { attributesByName, boundsOf, show } from "./format.js";
+import { attributesByName, boundsOf, show, typedValue } from "./format.js";
 
 const BOUNDS = ["begins", "holds from", "holds to", "ends"];
 const MOST_VALUES = 60;
@@ -95,7 +95,7 @@ function boundInputs(condition, attribute, id, replace, title, fail) {
     const input = h("input", {
       type: "text",
       id: `bound-${id}-${i}`,
-      value: Number.isFinite(bound) ? show(attribute, bound) : "",
+      value: Number.isFinite(bound) ? typedValue(attribute, bound) : "",
       placeholder: "open",
       autocomplete: "off",
     });

@@ -36,7 +36,8 @@ export function confusion(store, actions) {
           {},
           h("th", { scope: "col", class: "muted" }, "is ↓  decided →"),
           classes.map((label) => h("th", { scope: "col" }, classLabel(store, label))),
-          h("th", { scope: "col", class: "muted recall", title: "Of the rows of a class, the share that is decided rightly" }, "recognised"),
+          h("th", { scope: "col", class: "muted recall", title: "Fraction of the rows of the class that are decided as it" }, "recall"),
+          h("th", { scope: "col", class: "muted recall", title: "Fraction of the rows decided as the class that are of it" }, "precision"),
         ),
       ),
       h(
@@ -64,7 +65,8 @@ export function confusion(store, actions) {
                   : null,
               ),
             ),
-            recallCell(counts[c][c], totals[c]),
+            shareCell(counts[c][c], totals[c]),
+            shareCell(counts[c][c], counts.reduce((sum, row) => sum + row[c], 0)),
           ),
         ),
       ),
@@ -72,8 +74,8 @@ export function confusion(store, actions) {
   );
 }
 
-/** The share of a class that is decided rightly, with its interval. */
-function recallCell(hits, rows) {
+/** A share of rows, with its interval. */
+function shareCell(hits, rows) {
   if (!rows) return h("td", { class: "recall" }, "–");
   const [low, high] = wilson(hits, rows);
   return h(

@@ -6,6 +6,7 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u200f\u202b\u202e\u2067]/u;
 
 /**
  * An HTML element.
@@ -70,7 +71,17 @@ export function plain(parts) {
  * @returns {string}
  */
 export function isolated(parts) {
-  return plain(parts.map((part) => (typeof part === "string" ? part : `\u2068${part.name}\u2069`)));
+  return parts.map((part) => (typeof part === "string" ? part : isolate(part.name))).join("");
+}
+
+/**
+ * A name for places that take no elements; one with right-to-left letters is kept from turning what follows it.
+ *
+ * @param {*} name
+ * @returns {string}
+ */
+export function isolate(name) {
+  return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : String(name);
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { roleOf } from "./contributions.js";
 import { classColour } from "./chart.js";
-import { s, scrolling } from "./dom.js";
+import { isolate, s, scrolling } from "./dom.js";
 import { levelNames, predictsNumbers } from "./regression.js";
 import { isOrdered } from "./ordinal.js";
 import { ranking } from "./ranking.js";
@@ -13,19 +13,19 @@ import { counted, percentText } from "./format.js";
 
 /**
  * How large it is drawn: the frame, the room that a node with its name takes at least, left edges of the three
- * columns of nodes and their width, how many rules and attributes are told apart, and how long names may be.
+ * columns of nodes and their width, and how many rules, attributes and answers are told apart.
  */
 export const LARGE = {
   frame: [900, 360, 17],
   columns: [150, 450, 740, 12],
-  most: [12, 9, 22],
+  most: [12, 9, 14],
   extra: "flow",
   name: "Flow",
 };
 export const SMALL = {
-  frame: [620, 128, 11.5],
+  frame: [620, 134, 13],
   columns: [118, 330, 480, 8],
-  most: [6, 6, 16],
+  most: [5, 5, 6],
   extra: "flow small-flow",
   name: "Flow at a glance",
 };
@@ -71,7 +71,7 @@ export function flowPicture(store, actions, size = LARGE) {
  * @param {object} [size]
  * @returns {?{rules: object[], attributes: object[], classes: object[], total: number}}
  */
-export function flowOf({ facts, rows, state }, { most: [mostRules, mostAttributes] } = LARGE) {
+export function flowOf({ facts, rows, state }, { most: [mostRules, mostAttributes, mostAnswers] } = LARGE) {
   if (!rows || !state.deciding) return null;
   const { nobody } = roleOf(facts.model);
   // A number is not right or wrong.
@@ -106,9 +106,12 @@ export function flowOf({ facts, rows, state }, { most: [mostRules, mostAttribute
     rules: nodes,
     attributes: attributeNodes(nodes, mostAttributes, facts),
     classes: classNodes(
-      answers
-        .map((label, c) => ({ name: String(label), decided: c, rows: perClass.get(c) ?? 0 }))
-        .filter((node) => node.rows),
+      answerNodes(
+        answers
+          .map((label, c) => ({ name: String(label), members: [c], rows: perClass.get(c) ?? 0 }))
+          .filter((node) => node.rows),
+        mostAnswers,
+      ),
       nodes,
       facts.model,
     ),
@@ -133,11 +136,25 @@ function merged(rest, entries) {
   return { name: `${rest.length} other rules`, rows, wrong, isJudged, to, uses: [...uses.keys()], parts: uses };
 }
 
+/** The most frequent answers; all others are one. */
+function answerNodes(nodes, most) {
+  if (nodes.length <= most + 1) return nodes;
+  const rare = new Set([...nodes].sort((a, b) => b.rows - a.rows).slice(most));
+  return [
+    ...nodes.filter((node) => !rare.has(node)),
+    {
+      name: `${rare.size} others`,
+      members: [...rare].flatMap(({ members }) => members),
+      rows: [...rare].reduce((sum, { rows }) => sum + rows, 0),
+    },
+  ];
+}
+
 /** Answers with an order stand in it; others near the rules that lead to them, so that few strands cross. */
 function classNodes(classes, rules, model) {
   if (predictsNumbers(model) || isOrdered(model)) return classes;
-  const place = ({ decided, rows }) =>
-    rules.reduce((sum, { to }, k) => sum + k * (to.get(decided)?.rows ?? 0), 0) / rows;
+  const rowsTo = (to, members) => members.reduce((sum, c) => sum + (to.get(c)?.rows ?? 0), 0);
+  const place = ({ members, rows }) => rules.reduce((sum, { to }, k) => sum + k * rowsTo(to, members), 0) / rows;
   return classes.map((node) => [place(node), node]).sort((a, b) => a[0] - b[0]).map(([, node]) => node);
 }
 
@@ -225,7 +242,7 @@ function stack(nodes, scale, { frame: [, height, room] }) {
 function strands({ rules, attributes, classes }, scale, store, { columns: [left, middle, right, node] }) {
   const found = [];
   const ofAttribute = new Map(attributes.flatMap((node) => node.names.map((name) => [name, node])));
-  const ofClass = new Map(classes.map((node) => [node.decided, node]));
+  const ofClass = new Map(classes.flatMap((node) => node.members.map((c) => [c, node])));
   for (const rule of rules) {
     for (const [name, rows] of rule.from) {
       const source = ofAttribute.get(name);
@@ -257,25 +274,36 @@ function strand(x1, y1, x2, y2, height, extra, node) {
   return s(
     "path",
     { class: `${extra}${node.isSilent ? " silent" : ""}`, d, "data-number": node.number || null },
-    s("title", {}, `${node.name}: ${counted(node.rows, "row")}${node.isJudged ? `, ${node.wrong} wrong` : ""}`),
+    s("title", {}, `${isolate(node.name)}: ${counted(node.rows, "row")}${node.isJudged ? `, ${node.wrong} wrong` : ""}`),
   );
 }
 
 /** Nodes of a column with their names. */
-function labelled(nodes, x, anchor, { columns: [, , , width], most: [, , longest] }, extra = () => "") {
+function labelled(nodes, x, anchor, { frame: [end], columns: [, , , width] }, extra = () => "") {
   const place = anchor === "end" ? x - 5 : x + width + 6;
   const middleOf = (node) => node.top + node.height / 2 + 4;
   return nodes.map((node) => {
-    const text = `${node.name}${extra(node)}`;
-    const short = node.name.length > longest ? `${node.name.slice(0, longest - 1)}…` : node.name;
+    const text = `${isolate(node.name)}${extra(node)}`;
+    const short = fitted(node.name, anchor === "end" ? place : end - place, extra(node));
     return s(
       "g",
       { "data-number": node.number || null },
       s("rect", { class: "node", x, y: node.top, width, height: Math.max(node.height, 1) }, s("title", {}, text)),
-      s("text", { x: place, y: middleOf(node), "text-anchor": anchor }, `${short}${extra(node)}`, s("title", {}, text)),
+      s("text", { x: place, y: middleOf(node), "text-anchor": anchor }, `${isolate(short)}${extra(node)}`, s("title", {}, text)),
     );
   });
 }
+
+/** A name that is shortened where it would be too wide, with what follows it. */
+function fitted(name, width, extra) {
+  ruler.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  const letters = [...name];
+  const isWide = (text) => ruler.measureText(text + extra).width > width;
+  if (!isWide(name)) return name;
+  while (letters.length && isWide(`${letters.join("")}…`)) letters.pop();
+  return `${letters.join("")}…`;
+}
+const ruler = document.createElement("canvas").getContext("2d");
 
 function described({ rules, total }, { verb, nobody }) {
   const silent = rules.find((node) => node.isSilent);

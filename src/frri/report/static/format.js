@@ -69,6 +69,27 @@ function fixed(value, decimals) {
 }
 
 /**
+ * A number with a minus sign in the place of a hyphen.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+export function withMinus(text) {
+  return text.replace(/^-/, "−");
+}
+
+/**
+ * A value as it is typed: with a hyphen, which other programs read.
+ *
+ * @param {object} attribute
+ * @param {number|string} value
+ * @returns {string}
+ */
+export function typedValue(attribute, value) {
+  return showValue(attribute, value).replace(/^−(?=\d)/, "-");
+}
+
+/**
  * A value of an attribute: rounded, as a date, or as the name of a category.
  *
  * @param {object} attribute
@@ -79,7 +100,7 @@ export function show(attribute, value) {
   if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
   if (attribute.categories) return categoryText(attribute.categories, value);
   if (attribute.kind === "date") return dateText(value, widthOf(attribute));
-  return numberText(value, widthOf(attribute));
+  return withMinus(numberText(value, widthOf(attribute)));
 }
 
 /**

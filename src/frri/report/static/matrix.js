@@ -5,16 +5,16 @@
  */
 
 import { classColour, ownSeries } from "./chart.js";
-import { h, named, plain, put } from "./dom.js";
+import { h, isolated, named, put, sentence } from "./dom.js";
 import { conditionParts, shortParts } from "./ruleText.js";
 import { placesOf, rangeBar } from "./rangeBar.js";
 import { ranking } from "./ranking.js";
 import { distribution, scalesOnce } from "./distributions.js";
 import { sidesOf } from "./conditionText.js";
-import { allows, attributesByName, boundsOf, counted, show } from "./format.js";
+import { allows, attributesByName, boundsOf, counted, numberText, show, widthOf, withMinus } from "./format.js";
 
 /** Room for a column, and for what stands beside the attributes whatever rules are, in pixels. */
-const COLUMN = 70;
+const COLUMN = 76;
 const BESIDE = 320;
 const FEWEST = 4;
 /** Characters of a number at the end of an axis. */
@@ -113,9 +113,9 @@ function endsOf(attribute, { low, high }) {
   return [low, high].map((value) => {
     const whole = show(attribute, value);
     if (attribute.kind === "date") return { whole, short: whole.slice(0, 7) };
-    const texts = [whole, value.toPrecision(3), value.toPrecision(2)].map(Number).map(String);
+    const texts = [numberText(value, widthOf(attribute)), value.toPrecision(3), value.toPrecision(2)].map(Number).map(String);
     const short = texts.find((text) => text.length <= SHORT) ?? (Math.abs(value) < 100 ? texts[2] : texts[0]);
-    return { whole, short: short.replace("-", "−") };
+    return { whole, short: withMinus(short) };
   });
 }
 
@@ -136,7 +136,7 @@ export function matrixCell(store, rule, name) {
   const scale = scalesOnce(store).get(name);
   const colour = classColour(store.facts, ownSeries(store.facts, rule));
   cell.title = conditions
-    .map((condition) => plain(conditionParts(condition, attribute, model.semantics.clip)))
+    .map((condition) => isolated(conditionParts(condition, attribute, model.semantics.clip)))
     .join(" and ")
     .slice(0, 400);
   cell.append(
@@ -163,7 +163,7 @@ function joined(conditions) {
 
 /** Both numbers in a few characters: where the condition holds fully, and where not at all. */
 function words(condition, attribute, clip) {
-  const short = plain(shortParts(condition, attribute));
+  const short = sentence(shortParts(condition, attribute));
   if (condition.values || attribute.categories) return h("span", {}, short);
   const [low, high] = sidesOf(condition, attribute, clip);
   const ends = [low && low.end !== null && `< ${low.end}`, high && high.end !== null && `> ${high.end}`].filter(Boolean);
@@ -183,7 +183,7 @@ export function restCell(store, rule, shown) {
   const attributes = attributesByName(model);
   const rest = rule.if.filter((condition) => !shown.has(condition.attribute));
   const phrases = rest.map((condition) =>
-    plain(conditionParts(condition, attributes.get(condition.attribute), model.semantics.clip)),
+    isolated(conditionParts(condition, attributes.get(condition.attribute), model.semantics.clip)),
   );
   return h(
     "td",

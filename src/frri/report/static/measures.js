@@ -3,6 +3,7 @@
  * not, is counted here or came with the facts about the model as it was learned.
  */
 
+import { isolate } from "./dom.js";
 import { shared } from "./rows.js";
 import { forEachYielding } from "./yieldToUi.js";
 import { percentText } from "./format.js";
@@ -185,7 +186,7 @@ export function recognisedText({ classes }, confusion) {
   const isMany = shares.length > MOST_CLASSES;
   const sorted = isMany ? [...shares].sort((a, b) => a[1] - b[1]) : shares;
   const told = isMany ? [sorted[0], sorted.at(-1)] : sorted;
-  return told.map(([c, share]) => `of ${classes[c]}: ${percentText(share)}`).join(isMany ? " to " : ", ");
+  return told.map(([c, share]) => `of ${isolate(classes[c])}: ${percentText(share)}`).join(isMany ? " to " : ", ");
 }
 
 /**

@@ -5,6 +5,7 @@
 
 import { roleOf } from "./contributions.js";
 import { confusion } from "./confusion.js";
+import { cutoffCard } from "./cutoff.js";
 import { byId, h, put } from "./dom.js";
 import { flowPicture, orderWords } from "./flow.js";
 import { curveBlock } from "./sizeSlider.js";
@@ -14,6 +15,7 @@ import { metrics, performanceOf } from "./measures.js";
 import { mergedRules } from "./merged.js";
 import { predictsNumbers, shownNumber } from "./regression.js";
 import { scatterPicture } from "./scatter.js";
+import { subgroupsCard } from "./subgroups.js";
 import { sizesCard } from "./sizes.js";
 import { counted, percentText } from "./format.js";
 
@@ -43,7 +45,8 @@ export function overviewView(store, actions) {
         glance(store, actions),
         isNumber
           ? errorsCard(store, actions)
-          : [card("Accuracy", "third", accuracy(store)), card("Confusion matrix", "rest", confusion(store, actions))],
+          : [card("Accuracy", "third", accuracy(store)), card("Confusion matrix", "rest", confusion(store, actions)), cutoffCard(store)],
+        subgroupsCard(store),
         card(`${isNumber ? "Error" : "Accuracy"} against the number of rules`, "half", curveBlock(store)),
         card("Attributes", "half", importance(store)),
         sizesCard(store),

@@ -25,7 +25,7 @@ export function parseValue(attribute, text) {
       /^-?\d+(\.\d+)?$/.test(trimmed) && trimmed.length !== 4 ? Number(trimmed) : trimmed;
     return encode(valueModel(attribute), [value])[0];
   }
-  const number = Number(trimmed);
+  const number = Number(trimmed.replace(/^−/, "-"));
   if (!Number.isFinite(number))
     throw new Error(`${attribute.name} must be a number, not “${trimmed.slice(0, 60)}”.`);
   return number;

@@ -1,6 +1,18 @@
 /** Rules that predict numbers: what a rule says, how numbers are written, and their level from low to high. */
 
-import { general, numberText, widthOf } from "./format.js";
+import { general, numberText, widthOf, withMinus } from "./format.js";
+
+/** The ranges of the numbers of models, by their attributes, which edits leave as they are. */
+const ranges = new WeakMap();
+
+/**
+ * Have numbers written as finely as their range asks for.
+ *
+ * @param {object} facts
+ */
+export function knowRange({ model, numbers }) {
+  if (numbers) ranges.set(model.attributes, numbers);
+}
 
 /**
  * @param {object} model
@@ -30,15 +42,17 @@ export function saidNumber(model, rule) {
 }
 
 /**
- * The number of a rule to six digits, as Python's texts have it; contributions with their sign.
+ * The number of a rule, to six digits where no range of such numbers is known; contributions with their sign.
  *
  * @param {object} model
  * @param {object} rule
  * @returns {string}
  */
 export function saidText(model, rule) {
+  const numbers = ranges.get(model.attributes);
+  if (numbers) return saidShort({ model, numbers }, rule);
   const said = saidNumber(model, rule);
-  return addsNumbers(model) ? signed(said, general) : general(said);
+  return addsNumbers(model) ? signed(said, general) : withMinus(general(said));
 }
 
 /**
@@ -99,7 +113,7 @@ function levelIn(edges, value) {
  * @returns {string}
  */
 export function shownNumber({ numbers }, value) {
-  return numberText(value, widthOf(numbers)).replace("-", "−");
+  return withMinus(numberText(value, widthOf(numbers)));
 }
 
 /**

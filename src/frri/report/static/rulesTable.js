@@ -204,7 +204,8 @@ export function rulesView(store, actions) {
     // Watched anew, the end of the table reports again even if it never left the screen.
     sight.unobserve(end);
     if (view.drawn < view.shown.length) sight.observe(end);
-    else if (view.shown.length === store.state.entries.length) body.append(...uncoveredRow(store, view, actions));
+    else if (view.shown.length === store.state.entries.length && !body.querySelector(".nobody"))
+      body.append(...uncoveredRow(store, view, actions));
   }
 
   function rowOf(entry) {

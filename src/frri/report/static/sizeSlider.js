@@ -1,6 +1,6 @@
 /** How good fewer rules would be: a curve, its numbers, and the slider that keeps the first of them. */
 
-import { actionButton, h, put } from "./dom.js";
+import { actionButton, h, put, scrolling } from "./dom.js";
 import { goodnessAt, goodnessBySize, orderOf } from "./measures.js";
 import { shownNumber } from "./regression.js";
 import { smallTable } from "./rowTable.js";
@@ -41,7 +41,7 @@ function curve(points, store) {
   const isNumber = points[0].mae !== undefined;
   return [
     h("p", { class: "muted" }, order),
-    drawing.element,
+    scrolling("Curve of the number of rules", drawing.element),
     sizeSlider(store, drawing.mark),
     h(
       "details",

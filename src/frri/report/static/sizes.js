@@ -1,6 +1,6 @@
 /** What so many rules are worth: the sizes that the learner tried in cross-validation, with their standard errors. */
 
-import { h, s } from "./dom.js";
+import { h, s, scrolling } from "./dom.js";
 import { smallTable } from "./rowTable.js";
 import { counted } from "./format.js";
 
@@ -25,7 +25,7 @@ export function sizesCard({ facts }) {
       { class: "muted" },
       `${capitalised(measure)} on parts of the training rows that the rules were not learned from, with its standard error. At most ${counted(chosen, "rule")} was chosen, the fewest within half a standard error of the best.`,
     ),
-    drawing(path, near),
+    scrolling("Curve of the cross-validation", drawing(path, near)),
     h(
       "details",
       {},

@@ -23,7 +23,7 @@
  */
 
 import { withRules } from "./ruleEdits.js";
-import { levelOf, predictsNumbers } from "./regression.js";
+import { knowRange, levelOf, predictsNumbers } from "./regression.js";
 import { isOrdered, speaksFor } from "./ordinal.js";
 import { readRows, size, unpack, unpackFlags } from "./rows.js";
 import { createRowCache } from "./rowCache.js";
@@ -34,6 +34,7 @@ import { addsVotes } from "./votes.js";
  * @param {object} facts
  */
 export function createStore(facts) {
+  knowRange(facts);
   const rows = readRows(facts);
   const classIndex = new Map(facts.model.classes.map((label, c) => [label, c]));
   const entries = facts.model.rules.map((rule, r) => ({
@@ -64,6 +65,18 @@ export function createStore(facts) {
     },
     get canRedo() {
       return current < states.length - 1;
+    },
+    get current() {
+      return current;
+    },
+    /** All steps, also those that were undone, each with the numbers and the JSON of its rules. */
+    get steps() {
+      return states.slice(1).map(({ label, reason, number, entries: own }) => ({
+        label,
+        reason,
+        number,
+        rules: own.map((entry) => [entry.number, entry.rule]),
+      }));
     },
     /** What was done, in order, and why where that was said. */
     get history() {
@@ -97,10 +110,13 @@ export function createStore(facts) {
      */
     preview: (number, rule) => changedState(store.entry(number), rule, number, ""),
 
-    /** Why the last step was done; it goes into the log. */
+    /** Why a step was done; it goes into the log. */
     explainStep(k, reason) {
       states[k + 1].reason = reason;
     },
+
+    /** Take steps again that `steps` gave, and go to one of them. */
+    replay: (steps, to) => inTurn(() => repeat(steps, to)),
 
     /**
      * Follow the current state by one with only some of its rules.
@@ -166,6 +182,20 @@ export function createStore(facts) {
       kept.map((one) => one.rule),
     );
     advance(await decidedState(model, kept, () => true, { label, number: null }));
+  }
+
+  async function repeat(steps, to) {
+    for (const { label, reason, number, rules } of steps) {
+      const known = new Map(store.state.entries.map((entry) => [entry.rule, entry]));
+      const own = rules.map(([place, rule]) => known.get(rule) ?? describe(place, rule));
+      const model = withRules(
+        store.state.model,
+        own.map((one) => one.rule),
+      );
+      advance({ ...(await decidedState(model, own, () => true, { label, number })), reason });
+      nextNumber = Math.max(nextNumber, ...own.map((one) => one.number + 1));
+    }
+    move(to);
   }
 
   /** Decide again where something may have changed. */

@@ -23,6 +23,7 @@ import {
   shareText,
   showValue,
   signedText,
+  withMinus,
 } from "./format.js";
 
 const MOST_CLASSES = 6;
@@ -269,7 +270,7 @@ function changedParts(model, values, { changed, values: after }) {
     const [old, now] = [values[j], after[j]].map((value) => ({
       name:
         typeof value === "number" && attribute.kind === "numeric"
-          ? String(Number(value.toPrecision(12)))
+          ? withMinus(String(Number(value.toPrecision(12))))
           : showValue(attribute, value),
     }));
     return [i ? ", and " : "", { name: attribute.name }, " were ", now, " instead of ", old];
