@@ -20,6 +20,7 @@ $ frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=s
 import ast
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
@@ -32,6 +33,7 @@ from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
 from frri.rules import RuleSet
+from frri.rules.conformal import half_widths
 from frri.selection import Holdout, HoldoutResult, choose_estimator
 from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
 from frri.table import Attribute, encode_frame
@@ -142,16 +144,11 @@ def run(arguments: Arguments) -> None:
     # Rows of weight 0 are dropped, and the ranges of columns with them.
     with notes(), Progress(f"learning rules from {len(X)} rows"):
         learner.fit(table if weights is None else X, y, **extra)
-    seconds = process_time() - start
-    _write_rules(arguments, learner)
-    if result is not None:
-        _say_score(result)
-    else:
-        _check(arguments, learner, holdout, seconds)
-    if arguments.output is None:
-        say("Next: the same with -o model.json saves the rules as a model")
-    elif arguments.output != "-":
-        say(f"Next: frri rules {arguments.output}")
+    seconds, reason = process_time() - start, ""
+    if result is None:
+        result, reason = _check(arguments, learner, holdout, seconds)
+    _write_rules(arguments, learner, _with_intervals(learner.ruleset_, result))
+    _say_score(arguments, result, reason)
 
 
 # ------------------------------------------------------------------ the table
@@ -355,9 +352,17 @@ def _parse_setting(text: str) -> tuple[str, Any]:
 # ------------------------------------------------------------------ results
 
 
-def _write_rules(arguments: Arguments, learner: Any) -> None:
+def _with_intervals(ruleset: RuleSet, result: HoldoutResult | None) -> RuleSet:
+    """Return a regression model with intervals by its errors on held-out rows, if it has none."""
+    if result is None or ruleset.task != "regression" or "intervals" in ruleset.about:
+        return ruleset
+    intervals = half_widths(result.truth - result.predictions)
+    return replace(ruleset, about={**ruleset.about, "intervals": intervals})
+
+
+def _write_rules(arguments: Arguments, learner: Any, ruleset: RuleSet) -> None:
     """Write the rules to the output, and what is known about them to standard error."""
-    ruleset, output = learner.ruleset_, arguments.output
+    output = arguments.output
     if output is None:
         sys.stdout.write(numbered_rules(ruleset))
     else:
@@ -378,21 +383,16 @@ def _write_rules(arguments: Arguments, learner: Any) -> None:
         say(str(learner.path_))
 
 
-def _check(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float) -> None:
-    """Evaluate a fitted estimator; Ctrl-C ends that, for the model is complete."""
-    if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
-        return
-    try:
-        _evaluate(arguments, learner, holdout, seconds)
-    except KeyboardInterrupt:
-        say("The check was interrupted; the model is complete.")
-
-
-def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float) -> None:
-    """Print the score on held-out rows.
+def _check(
+    arguments: Arguments, learner: Any, holdout: Holdout, seconds: float
+) -> tuple[HoldoutResult | None, str]:
+    """Evaluate a fitted estimator on held-out rows; return the result, or why there is none.
 
     Fitting all rows took some seconds: if that is long, there is no check unless it is asked for.
+    Ctrl-C ends the check, for the model is complete.
     """
+    if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
+        return None, ""
     patience = PATIENCE if arguments.cv is None and arguments.test is None else float("inf")
     result, reason = None, holdout.reason
     if reason.endswith("too few"):
@@ -403,13 +403,21 @@ def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: flo
         try:
             with Progress("checking on rows not learned from", 5.0):
                 result = holdout.evaluate(learner, time_limit=patience)
-        except ValueError as error:
+        except (ValueError, MemoryError) as error:
             reason = sentence(error)
+        except KeyboardInterrupt:
+            return None, "The check was interrupted; the model is complete."
+    skipped = f"Not checked on rows that it was not learned from: {reason.rstrip('.')}."
+    return result, skipped if reason else ""
+
+
+def _say_score(arguments: Arguments, result: HoldoutResult | None, reason: str) -> None:
+    """Print the score on held-out rows, or why there is none, and the next command."""
     if result is not None:
-        _say_score(result)
-    elif reason:
-        say(f"Not checked on rows that it was not learned from: {one_line(reason).rstrip('.')}.")
-
-
-def _say_score(result: HoldoutResult) -> None:
-    say(f"On rows that it was not learned from: {one_line(str(result))}")
+        reason = f"On rows that it was not learned from: {result}"
+    if reason:
+        say(one_line(reason))
+    if arguments.output is None:
+        say("Next: the same with -o model.json saves the rules as a model")
+    elif arguments.output != "-":
+        say(f"Next: frri rules {arguments.output}")
