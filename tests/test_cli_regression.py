@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -106,6 +107,21 @@ def test_models_that_were_not_checked_have_no_intervals(capsys):
     capsys.readouterr()
     said = refused(["predict", "m.json", "houses.csv", "--interval", "0.9"], capsys)
     assert said.endswith("or by frri fit with its check on held-out rows (--cv 5).")
+
+
+@pytest.mark.parametrize("learner", rule_learners("regression"))
+def test_rules_of_numbers_have_statistics_and_drift(learner, folder, houses, capsys):
+    assert main([*FIT, "--learner", learner, "-o", "m.json"]) == 0
+    capsys.readouterr()
+    assert re.search(r"covers \d+ of 90, mean \S+, SD \S+\]", run(["rules", "m.json"], capsys))
+    assert main(["evaluate", "m.json", "houses.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert "these seem to be the rows that the rules were learned from" in err
+    assert "mean differs" not in out
+    houses.assign(price=houses.price + 500).to_csv(folder / "inflated.csv", index=False)
+    assert "mean differs" in run(["evaluate", "m.json", "inflated.csv"], capsys)
+    facts = json.loads(run(["evaluate", "m.json", "inflated.csv", "--json"], capsys))
+    assert any(rule["mean_differs"] for rule in facts["rules"])
 
 
 def test_weights_count_in_fit_and_check(folder, houses, capsys):
