@@ -27,9 +27,18 @@ from typing import Any
 import numpy as np
 
 from frri._util import Progress, find_name, join_names
-from frri.cli.console import Arguments, Parser, notes, one_line, one_line_each, say, sentence
+from frri.cli.console import (
+    Arguments,
+    Parser,
+    json_text,
+    notes,
+    one_line,
+    one_line_each,
+    say,
+    sentence,
+)
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
-from frri.cli.rules import numbered_rules
+from frri.cli.rules import numbered_rules, rules_as_json
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
 from frri.rules import RuleSet
@@ -107,10 +116,15 @@ def configure(parser: Parser) -> None:
     add("--decision NAME", f"{rare} (default: accuracy)", group=costs, choices=choices)
     each = "cost of misclassifying a row of each class (default: 1), such as yes=5,no=1"
     add("--costs CLASS=COST,...", each, group=costs)
+    add("--json", "write learner, size, score, and without -o the rules, as JSON")
 
 
 def run(arguments: Arguments) -> None:
     """Write the model to a file, and to standard error what it was made from and how good it is."""
+    if arguments.json and arguments.output == "-":
+        raise ValueError(
+            "--json and the model would both go to standard output; name a file by -o."
+        )
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
     order = parse_order(arguments.order, arguments.task)
@@ -147,7 +161,10 @@ def run(arguments: Arguments) -> None:
     seconds, reason = process_time() - start, ""
     if result is None:
         result, reason = _check(arguments, learner, holdout, seconds)
-    _write_rules(arguments, learner, _with_intervals(learner.ruleset_, result))
+    ruleset = _with_intervals(learner.ruleset_, result)
+    _write_rules(arguments, learner, ruleset)
+    if arguments.json:
+        sys.stdout.write(json_text(_facts(arguments, ruleset, result)))
     _say_score(arguments, result, reason)
 
 
@@ -363,9 +380,9 @@ def _with_intervals(ruleset: RuleSet, result: HoldoutResult | None) -> RuleSet:
 def _write_rules(arguments: Arguments, learner: Any, ruleset: RuleSet) -> None:
     """Write the rules to the output, and what is known about them to standard error."""
     output = arguments.output
-    if output is None:
+    if output is None and not arguments.json:
         sys.stdout.write(numbered_rules(ruleset))
-    else:
+    elif output is not None:
         write_output(output, ruleset.to_json() + "\n")
     rules, tests = len(ruleset), sum(len(rule.conditions) for rule in ruleset)
     size = f"{rules} rule{'s' * (rules != 1)} with {tests} condition{'s' * (tests != 1)}"
@@ -381,6 +398,23 @@ def _write_rules(arguments: Arguments, learner: Any, ruleset: RuleSet) -> None:
         say(one_line(ruleset.about["monotone"]))
     if getattr(learner, "path_", None) is not None:
         say(str(learner.path_))
+
+
+def _facts(arguments: Arguments, ruleset: RuleSet, result: HoldoutResult | None) -> dict[str, Any]:
+    """Return the result of the command for JSON; the rules unless they are saved as a model."""
+    facts: dict[str, Any] = {
+        "model": arguments.output,
+        "target": ruleset.target,
+        "task": ruleset.task,
+        "learner": arguments.learner,
+        "rows": ruleset.about["rows"],
+        "n_rules": len(ruleset),
+        "n_conditions": sum(len(rule.conditions) for rule in ruleset),
+    }
+    if result is not None:
+        baseline = dict(zip(("answer", "score"), result.baseline, strict=True))
+        facts |= {"measure": result.measure, "score": result.score, "baseline": baseline}
+    return facts if arguments.output else facts | rules_as_json(ruleset)
 
 
 def _check(
