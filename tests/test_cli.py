@@ -600,7 +600,7 @@ def test_warnings_of_the_learner_become_notes(folder, capsys):
 @pytest.mark.usefixtures("folder")
 def test_rules_as_text_and_json_carry_their_numbers(capsys):
     lines = run(["rules", "model.json"], capsys).splitlines()
-    assert lines[1] == "2  IF colour = red THEN y = yes   [confidence 0.80]"
+    assert lines[1] == "2  IF colour = red THEN y = yes   [weight 0.80]"
     content = json.loads(run(["rules", "model.json", "--class", "yes", "--json"], capsys))
     assert [rule["rule"] for rule in content["rules"]] == [2, 3]
     assert content["rules"][0]["if"] == [{"attribute": "colour", "values": ["red"]}]

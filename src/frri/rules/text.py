@@ -101,7 +101,7 @@ def _votes_text(ruleset: "RuleSet | None", rule: "Rule", votes: tuple[float, ...
 def _bracketed(ruleset: "RuleSet | None", rule: "Rule") -> str:
     """Return the weight and statistics of a rule in brackets; nothing where there are none."""
     adds = ruleset is not None and ruleset.semantics.meaning.adds
-    known = [] if adds else [f"confidence {share(rule.weight)}"]
+    known = [] if adds else [f"weight {share(rule.weight)}"]
     found = rule.statistics
     if found is not None:
         total = found.total if ruleset is None else sum(ruleset.class_counts) or found.total
@@ -243,7 +243,7 @@ def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
         columns["contribution"] = lambda rule: rule.weight * float(rule.consequent)
     else:
         columns["then"] = consequent
-        columns["vote" if meaning.adds else "confidence"] = lambda rule: rule.weight
+        columns["vote" if meaning.adds else "weight"] = lambda rule: rule.weight
     columns["conditions"] = lambda rule: len(rule.conditions)
     if any(rule.statistics is not None for rule in ruleset):
         columns["covers"] = _statistic("covered")
