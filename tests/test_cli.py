@@ -1112,6 +1112,33 @@ def test_a_column_of_row_numbers_is_noted_once(options, capsys):
     assert said[0].startswith("note: one.csv, two.csv: the first column has no name")
 
 
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_column_that_alone_predicts_the_target_is_pointed_out(task, folder, capsys):
+    generator = np.random.default_rng(1)
+    income = generator.normal(size=80)
+    paid = income if task == "regression" else np.where(income > 0, "yes", "no")
+    frame = pd.DataFrame({"a": generator.normal(size=80), "in come": 2 * income, "paid": paid})
+    frame.to_csv(folder / "x.csv", index=False)
+    fit = [
+        "fit",
+        "x.csv",
+        "--target",
+        "paid",
+        "--task",
+        task,
+        "--learner",
+        "additive",
+        "--no-check",
+    ]
+    assert main(fit) == 0
+    measure = "R2 1.00" if task == "regression" else "accuracy 0.99"
+    said = capsys.readouterr().err
+    assert f"note: check for leakage: 'in come' alone reaches {measure}; is it known" in said
+    assert '--ignore "in come" leaves it out.\n' in said
+    assert main([*fit, "--ignore", "in come"]) == 0
+    assert "leakage" not in capsys.readouterr().err
+
+
 @posix
 def test_bash_completes_commands_and_options(capsys):
     script = run(["completion"], capsys)

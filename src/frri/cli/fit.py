@@ -19,14 +19,15 @@ $ frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=s
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from time import process_time
 from typing import Any
 
 import numpy as np
 
-from frri._util import Progress, find_name, join_names
+from frri._util import Progress, find_name, join_names, quote_name
 from frri.cli.console import (
     Arguments,
     Parser,
@@ -43,7 +44,7 @@ from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
 from frri.rules import RuleSet
 from frri.rules.conformal import half_widths
-from frri.selection import Holdout, HoldoutResult, choose_estimator
+from frri.selection import Holdout, HoldoutResult, choose_estimator, find_leakage
 from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
 from frri.table import Attribute, encode_frame
 from frri.table.columns import ordered_categories
@@ -52,6 +53,9 @@ from frri.table.targets import check_not_number
 
 # Rows of a bag by default.
 ROWS_OF_BAG = 10_000
+
+# Columns that are named as possible leaks, at most.
+MOST_LEAKS = 3
 
 # Seconds of computing that are spent on held-out rows without --cv and --test.
 PATIENCE = 8.0
@@ -144,6 +148,7 @@ def run(arguments: Arguments) -> None:
             learner.set_params(class_order=order)
     table = encode_frame(X)
     say(one_line_each(summarize_table(table)))
+    _say_leakage(find_leakage(table, y, task=arguments.task, random_state=seed), arguments.task)
     splits = {"cv": 0 if arguments.no_check else arguments.cv, "test_size": arguments.test}
     task = {"task": arguments.task, "class_order": order}
     holdout = Holdout(X, y, sample_weight=weights, random_state=seed, **task, **splits)
@@ -169,6 +174,15 @@ def run(arguments: Arguments) -> None:
 
 
 # ------------------------------------------------------------------ the table
+
+
+def _say_leakage(scores: Mapping[str, float], task: str) -> None:
+    """Print notes about columns that alone predict the target nearly perfectly, the first few."""
+    measure = "R2" if task == "regression" else "accuracy"
+    for name, score in islice(scores.items(), MOST_LEAKS):
+        reached = f"{name!r} alone reaches {measure} {score:.2f}"
+        remedy = f"is it known before the decision? --ignore {quote_name(name)} leaves it out"
+        say(one_line(f"note: check for leakage: {reached}; {remedy}."))
 
 
 def _all_rows(
