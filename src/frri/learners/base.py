@@ -549,8 +549,8 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
 
     def _learn_with_statistics(self, table: NumberTable) -> Self:
         self._learn_numbers(table)
-        found = self.ruleset_.with_statistics(table.encoded, table.numbers, table.weights)
-        self.ruleset_ = found
+        known = table.encoded, table.numbers, table.weights
+        self.ruleset_ = self.ruleset_.with_statistics(*known)
         return self
 
     def _learn_numbers(self, table: NumberTable) -> None:

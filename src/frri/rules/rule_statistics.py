@@ -355,23 +355,10 @@ def drift(
             p_errs = fisher_less(int(now.correct), n, round(old.correct), before)
         elif now is not None:
             p_mean = welch(old, now)
-        result.append(
-            RuleDrift(
-                rule=old.rule,
-                coverage=old.coverage,
-                new_coverage=n / n_new if n_new else 0.0,
-                precision=old.precision,
-                new_precision=getattr(now, "precision", None),
-                fires_less=p_fires < limit,
-                errs_more=p_errs < limit,
-                p_fires_less=p_fires,
-                p_errs_more=p_errs,
-                mean=old.mean,
-                new_mean=getattr(now, "mean", None),
-                mean_differs=p_mean < limit,
-                p_mean_differs=p_mean,
-            )
-        )
+        new_precision, new_mean = (getattr(now, key, None) for key in ("precision", "mean"))
+        known = old.rule, old.coverage, n / n_new if n_new else 0.0, old.precision, new_precision
+        tests = p_fires < limit, p_errs < limit, p_fires, p_errs
+        result.append(RuleDrift(*known, *tests, old.mean, new_mean, p_mean < limit, p_mean))
     return tuple(result)
 
 
