@@ -8,6 +8,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import time
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ import pandas as pd
 import pytest
 
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
+from frri._util import Progress
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_files, write_output
 from frri.export import FORMATS
@@ -598,7 +600,7 @@ def test_warnings_of_the_learner_become_notes(folder, capsys):
 @pytest.mark.usefixtures("folder")
 def test_rules_as_text_and_json_carry_their_numbers(capsys):
     lines = run(["rules", "model.json"], capsys).splitlines()
-    assert lines[1] == "2  IF colour = red THEN y = yes   [confidence 0.80]"
+    assert lines[1] == "2  IF colour = red THEN y = yes   [weight 0.80]"
     content = json.loads(run(["rules", "model.json", "--class", "yes", "--json"], capsys))
     assert [rule["rule"] for rule in content["rules"]] == [2, 3]
     assert content["rules"][0]["if"] == [{"attribute": "colour", "values": ["red"]}]
@@ -902,6 +904,15 @@ def test_sql_of_every_dialect_is_exported_and_named_in_the_help(capsys):
         assert name in shown
 
 
+@pytest.mark.parametrize(
+    ("name", "dialect"), [("postgres", "ansi"), ("PostgreSQL", "ansi"), ("sqlite3", "sqlite")]
+)
+@pytest.mark.usefixtures("folder")
+def test_dialects_have_the_names_that_people_type(name, dialect, capsys):
+    export = ["export", "model.json", "--to", "sql", "--dialect"]
+    assert run([*export, name], capsys) == run([*export, dialect], capsys)
+
+
 @pytest.mark.usefixtures("folder")
 def test_sql_names_the_table_the_key_and_the_view(capsys):
     frame = pd.read_csv("data.csv").reset_index(names="nr")
@@ -1026,6 +1037,122 @@ def test_help_loads_nothing_that_takes_time():
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=True
     )
     assert result.stderr == "0 []\n"
+
+
+def test_help_and_version_have_the_usual_forms(capsys):
+    assert run(["help"], capsys) == run(["--help"], capsys)
+    assert run(["help", "fit"], capsys) == run(["fit", "--help"], capsys)
+    assert main(["help", "fitt"]) == 2
+    assert "did you mean 'fit'?" in capsys.readouterr().err
+    assert run(["-V"], capsys) == run(["--version"], capsys)
+
+
+@pytest.mark.usefixtures("folder")
+def test_quiet_prints_errors_only(capsys):
+    assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", "ripper", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["-q", *FIT_NUMBERS[:-1], "m.json", "--learner", "ripper"]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert main(["rules", "-q", "nothing.json"]) == 2
+    assert capsys.readouterr().err == "frri: There is no file nothing.json.\n"
+    assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", "ripper"]) == 0
+    assert "saved in m.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("terminal", "options", "shown"), [(False, [], False), (True, ["-q"], False), (True, [], True)]
+)
+@pytest.mark.usefixtures("folder")
+def test_progress_is_shown_on_a_terminal_only(terminal, options, shown, monkeypatch, capsys):
+    def load_slowly(_):
+        with Progress("loading", 0.01):
+            time.sleep(0.1)
+        return MODEL
+
+    monkeypatch.setattr("frri.cli.rules.load_model", load_slowly)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    assert main(["rules", "model.json", *options]) == 0
+    assert ("loading ..." in capsys.readouterr().err) == shown
+    load_slowly("by itself")
+    assert "loading ..." in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_fit_can_be_written_as_json(capsys):
+    fit = [*FIT_NUMBERS[:-2], "--learner", "ripper", "--seed", "0", "--json", "--cv", "2"]
+    facts = json.loads(run(fit, capsys))
+    assert (facts["task"], facts["learner"], facts["rows"], facts["model"]) == (
+        "classification", "ripper", 20, None,
+    )  # fmt: skip
+    assert facts["measure"] == "accuracy"
+    assert facts["baseline"] == {"answer": "no", "score": 0.5}
+    assert len(facts["rules"]) == facts["n_rules"] > 0
+    saved = json.loads(run([*fit, "-o", "m.json"], capsys))
+    assert saved == {k: v for k, v in facts.items() if k not in {"classes", "rules"}} | {
+        "model": "m.json"
+    }
+    assert len(RuleSet.load("m.json")) == saved["n_rules"]
+    unchecked = json.loads(
+        run([*FIT_NUMBERS[:-2], "--learner", "ripper", "--json", "--no-check"], capsys)
+    )
+    assert "score" not in unchecked
+    assert main([*fit, "-o", "-"]) == 2
+    assert "would both go to standard output" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("options", [[], ["--bags", "2", "--sample", "9"]])
+def test_a_column_of_row_numbers_is_noted_once(options, capsys):
+    frame = pd.read_csv("numbers.csv")
+    for name in ("one.csv", "two.csv"):
+        frame.to_csv(name)
+    assert main(["fit", "one.csv", "two.csv", *FIT_NUMBERS[2:-2], "--no-check", *options]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "first column" in line]
+    assert len(said) == 1
+    assert said[0].startswith("note: one.csv, two.csv: the first column has no name")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_column_that_alone_predicts_the_target_is_pointed_out(task, folder, capsys):
+    generator = np.random.default_rng(1)
+    income = generator.normal(size=80)
+    paid = income if task == "regression" else np.where(income > 0, "yes", "no")
+    frame = pd.DataFrame({"a": generator.normal(size=80), "in come": 2 * income, "paid": paid})
+    frame.to_csv(folder / "x.csv", index=False)
+    fit = [
+        "fit",
+        "x.csv",
+        "--target",
+        "paid",
+        "--task",
+        task,
+        "--learner",
+        "additive",
+        "--no-check",
+    ]
+    assert main(fit) == 0
+    measure = "R2 1.00" if task == "regression" else "accuracy 0.99"
+    said = capsys.readouterr().err
+    assert f"note: check for leakage: 'in come' alone reaches {measure}; is it known" in said
+    assert '--ignore "in come" leaves it out.\n' in said
+    assert main([*fit, "--ignore", "in come"]) == 0
+    assert "leakage" not in capsys.readouterr().err
+
+
+@posix
+def test_bash_completes_commands_and_options(capsys):
+    script = run(["completion"], capsys)
+
+    def completed(*words):
+        given = f"COMP_WORDS=(frri {' '.join(words)}); COMP_CWORD={len(words)}; _frri"
+        program = f"{script}{given}; echo ${{COMPREPLY[@]}}"
+        found = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
+        return found.stdout.split()
+
+    assert completed("fr") == ["frontier"]
+    assert completed("fit", "--ta") == ["--target", "--task"]
+    assert completed("help", "exp") == ["explain", "export"]
+    assert completed("predict", "model.json", "new") == []
 
 
 @posix

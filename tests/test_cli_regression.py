@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -80,6 +81,47 @@ def test_a_learner_is_picked_and_checked_on_held_back_rows(capsys):
     assert "Chosen: " in said
     assert "27 rows, 95% interval 0." in said
     assert len(RuleSet.load("m.json")) <= 4
+
+
+@pytest.mark.parametrize("options", [[], ["--learner", "additive"], ["--test", "0.3"]])
+def test_fitted_models_have_prediction_intervals(options, folder, capsys):
+    generator = np.random.default_rng(3)
+    area = generator.integers(40, 200, 500)
+    price = (3.0 * area + generator.normal(0, 15, 500)).round(1)
+    frame = pd.DataFrame({"area": area, "price": price})
+    frame[:200].to_csv(folder / "houses.csv", index=False)
+    frame[200:].to_csv(folder / "new.csv", index=False)
+    assert main([*FIT, *options, "-o", "m.json"]) == 0
+    capsys.readouterr()
+    answers = run(["predict", "m.json", "new.csv", "--keep", "price", "--interval", "0.9"], capsys)
+    rows = pd.DataFrame(csv.DictReader(answers.splitlines())).astype(float)
+    assert rows.price.between(rows.low, rows.high).mean() > 0.84
+    assert RuleSet.load("m.json").about["intervals"]["rows"] == (
+        60 if options[:1] == ["--test"] else 200
+    )
+
+
+@pytest.mark.usefixtures("folder")
+def test_models_that_were_not_checked_have_no_intervals(capsys):
+    assert main([*FIT, "--learner", "additive", "--no-check", "-o", "m.json"]) == 0
+    capsys.readouterr()
+    said = refused(["predict", "m.json", "houses.csv", "--interval", "0.9"], capsys)
+    assert said.endswith("or by frri fit with its check on held-out rows (--cv 5).")
+
+
+@pytest.mark.parametrize("learner", rule_learners("regression"))
+def test_rules_of_numbers_have_statistics_and_drift(learner, folder, houses, capsys):
+    assert main([*FIT, "--learner", learner, "-o", "m.json"]) == 0
+    capsys.readouterr()
+    assert re.search(r"covers \d+ of 90, mean \S+, SD \S+\]", run(["rules", "m.json"], capsys))
+    assert main(["evaluate", "m.json", "houses.csv"]) == 0
+    out, err = capsys.readouterr()
+    assert "these seem to be the rows that the rules were learned from" in err
+    assert "mean differs" not in out
+    houses.assign(price=houses.price + 500).to_csv(folder / "inflated.csv", index=False)
+    assert "mean differs" in run(["evaluate", "m.json", "inflated.csv"], capsys)
+    facts = json.loads(run(["evaluate", "m.json", "inflated.csv", "--json"], capsys))
+    assert any(rule["mean_differs"] for rule in facts["rules"])
 
 
 def test_weights_count_in_fit_and_check(folder, houses, capsys):

@@ -18,7 +18,7 @@ def somewhere(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    return main(["bench", *arguments, "--workers", "0", "--quiet"])
+    return main(["bench", *arguments, "--workers", "0"])
 
 
 def test_own_data_from_beginning_to_end(tmp_path, capsys):

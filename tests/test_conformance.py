@@ -196,14 +196,6 @@ def test_databases(ruleset, expected, database, duck):
 # ---------------------------------------------------------------- refusals
 
 
-def test_statistics_refuse_what_has_no_classes():
-    ruleset = next(r for r, _ in RULESETS if r.task == "regression")
-    # One sentence: what is not possible, why, and what to do instead.
-    head = "The table of what rules cover, class by class, cannot express the semantics "
-    with pytest.raises(ValueError, match=f"^{head}'{ruleset.semantics.name}' yet; .*[^.][.]$"):
-        ruleset.statistics(FRAME, [0.0] * len(FRAME))
-
-
 @pytest.mark.parametrize("program", ["bare_python", "node"])
 def test_modules_refuse_a_semantics_of_the_future(program, request):
     export = to_python if program == "bare_python" else to_javascript

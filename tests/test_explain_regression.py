@@ -3,6 +3,7 @@
 import itertools
 import json
 from math import inf, nextafter
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pandas as pd
@@ -137,6 +138,24 @@ LARGE = Rule((NumericCondition("a", 0.5, 1.5),), 80.0)
 BLUE = Rule((NominalCondition("colour", frozenset({"blue"})),), 20.0, 0.5)
 MEAN = RuleSet((LARGE, BLUE), ATTRIBUTES, target="price", semantics="weighted-mean")
 ROW = {"a": 1.0, "b": 0.0, "colour": "blue"}
+
+
+@pytest.mark.parametrize("semantics", ["added-contributions", "weighted-mean", "best-rule"])
+def test_notebooks_show_sentences_and_a_table_with_escaped_names(semantics):
+    numbers = semantics != "best-rule"
+    said = [3.0, -1.0] if numbers else ["<i>", "b"]
+    conditions = [(NumericCondition("x < y", core_high=5, support_high=5),), ()]
+    rules = tuple(Rule(one, value) for one, value in zip(conditions, said, strict=True))
+    classes = () if numbers else ("<i>", "b")
+    ruleset = RuleSet(rules, (Attribute("x < y", 0, 9),), classes, "<script>", semantics=semantics)
+    explanation = ruleset.explain({"x < y": 2})
+    page = explanation._repr_html_()
+    document = ET.fromstring(f"<div>{page}</div>")
+    assert {one.tag for one in document.iter()} <= {"div", "p", "table", "tbody", "tr", "td"}
+    shown = ["  ".join(row.itertext()) for row in document.iter() if row.tag in {"p", "tr"}]
+    assert shown == [line.strip() for line in str(explanation).split("\n")]
+    assert len(document.findall("table")) == numbers
+    assert repr(explanation) == str(explanation)
 
 
 def test_a_mean_is_told_by_its_shares():

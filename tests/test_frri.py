@@ -125,7 +125,7 @@ def test_rules_read_in_the_users_units(fitted):
     lines = str(fitted.ruleset_).splitlines()
     assert len(lines) == 2
     assert all(
-        "THEN d = " in line and "confidence" in line and "precision 1.00" in line for line in lines
+        "THEN d = " in line and "weight" in line and "precision 1.00" in line for line in lines
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest, fisher_exact
+from scipy.stats import binomtest, fisher_exact, ttest_ind
 from sklearn.datasets import load_wine
 from sklearn.metrics import (
     accuracy_score,
@@ -33,7 +33,14 @@ from frri.rules.measures import (
     measure_classes,
     wilson,
 )
-from frri.rules.rule_statistics import drift, fisher_less, overlap, quality, to_frame
+from frri.rules.rule_statistics import (
+    drift,
+    fisher_less,
+    is_training_table,
+    overlap,
+    quality,
+    to_frame,
+)
 from thorough import often
 
 GENERATOR = np.random.default_rng(0)
@@ -130,6 +137,83 @@ def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_
 def test_importance_of_what_cannot_be_measured(rows, label, repeats, said):
     with pytest.raises(ValueError, match=said):
         permutation_importance(RULES, X[:rows], [label] * rows, repeats=repeats)
+
+
+def numeric_rules(task):
+    """Return rules without statistics of a regression or of ordered classes, a table and its target."""
+    generator = np.random.default_rng(4)
+    table = generator.uniform(0, 9, (60, 2)).round(1)
+    conditions = [
+        (NumericCondition("a", core_high=4, support_high=6),),
+        (NumericCondition("b", core_low=5, support_low=3),),
+        (NumericCondition("a", 100, 101),),
+    ]
+    rules = tuple(Rule(one, float(k - 1), 0.5 + k) for k, one in enumerate(conditions))
+    attributes = Attribute("a", 0, 9), Attribute("b", 0, 9)
+    if task == "regression":
+        return RuleSet(rules, attributes, semantics="weighted-mean"), table, table.sum(axis=1)
+    target = np.array(["low", "mid", "high"])[generator.integers(0, 3, 60)]
+    classes = ("low", "mid", "high")
+    sizes = tuple(float((target == label).sum()) for label in classes)
+    given = {"semantics": "cumulative-logits", "class_counts": sizes}
+    return RuleSet(rules, attributes, classes, **given), table, target
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_statistics_of_regression_rules_are_those_of_the_covered_rows(weighted):
+    rules, table, target = numeric_rules("regression")
+    weights = np.random.default_rng(1).integers(1, 4, 60) / 2.0 if weighted else np.ones(60)
+    covers = rules.covers(table)
+    found = rules.statistics(table, target, weights if weighted else None)
+    for one, cover in zip(found, covers.T, strict=True):
+        alone = cover & (covers.sum(axis=1) == 1)
+        assert (one.covered, one.alone, one.total) == (
+            weights[cover].sum(),
+            weights[alone].sum(),
+            weights.sum(),
+        )
+        assert (one.precision, one.lift) == (None, None)
+        if not cover.any():
+            assert (one.mean, one.deviation) == (None, None)
+            continue
+        mean = np.average(target[cover], weights=weights[cover])
+        variance = np.average((target[cover] - mean) ** 2, weights=weights[cover])
+        assert (one.mean, one.deviation) == pytest.approx((mean, variance**0.5))
+    assert [one.covered for one in quality(rules.with_statistics(table, target, weights))] == [
+        one.covered for one in found
+    ]
+
+
+def test_statistics_of_rules_that_add_to_log_odds_count_classes():
+    rules, table, target = numeric_rules("ordinal")
+    found = rules.statistics(table, target)
+    for one, cover in zip(found, rules.covers(table).T, strict=True):
+        assert one.support == tuple((target[cover] == label).sum() for label in rules.classes)
+        assert (one.precision, one.lift) == (None, None)
+    assert "median" in str(rules.with_statistics(table, target))
+
+
+@pytest.mark.parametrize("task", ["regression", "ordinal"])
+def test_a_mean_target_that_differs_is_pointed_out(task):
+    rules, table, target = numeric_rules(task)
+    known = rules.with_statistics(table, target)
+    assert RuleSet.from_json(known.to_json()) == known
+    assert is_training_table(known, table, target)
+    assert not is_training_table(known, table[:-1], target[:-1])
+    assert not any(one.mean_differs or one.fires_less for one in drift(known, table, target))
+    other = target + 3.0 if task == "regression" else np.where(np.arange(60) % 9, "high", "mid")
+    flags = drift(known, table, other)
+    assert [one.mean_differs for one in flags] == [True, True, False]
+    assert [one.mean_differs for one in drift(known, table)] == [False] * 3
+    first = rules.covers(table)[:, 0]
+    codes, new = target, other
+    if task == "ordinal":
+        codes, new = (np.array([rules.classes.index(c) for c in one]) for one in (target, other))
+    expected = ttest_ind(codes[first], new[first], equal_var=False).pvalue
+    assert flags[0].p_mean_differs == pytest.approx(expected)
+    assert (flags[0].mean, flags[0].new_mean) == pytest.approx(
+        (codes[first].mean(), new[first].mean())
+    )
 
 
 def test_the_same_table_does_not_drift():

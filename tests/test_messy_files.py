@@ -529,7 +529,7 @@ def test_bench_reads_cells_as_fit_does(folder, capsys):
     rows = [(-999 if i == 3 else i, f"0{1 + i % 9}/02/2024", k, y) for i, _, k, y in ROWS]
     (folder / "x.csv").write_text(table(rows, "age,day,kind,y"))
     command = ["bench", "x.csv", "--target", "y", "--learners", "frri,knn", "--folds", "2"]
-    options = ["--na-values=-999", "--date-format", "%d/%m/%Y", "--workers", "0", "--quiet"]
+    options = ["--na-values=-999", "--date-format", "%d/%m/%Y", "--workers", "0"]
     assert main([*command, *options]) == 0
     said = capsys.readouterr()
     assert "'day'" in said.err + said.out

@@ -370,9 +370,9 @@ def test_a_rule_alone_reads_as_a_sentence():
     rule = Rule((colour, NumericCondition.below("age", 30), size), "no", 0.9, statistics=seen)
     assert str(rule) == (
         "IF colour in {blue, red} AND age < 30 AND 12345678 <= size <= 12345679 "
-        "(fades, ends at 0.3 and 2000000000) THEN no   [confidence 0.90, covers 4, precision 0.75]"
+        "(fades, ends at 0.3 and 2000000000) THEN no   [weight 0.90, covers 4, precision 0.75]"
     )
-    assert str(Rule((), 1)) == "ALWAYS 1   [confidence 1.00]"
+    assert str(Rule((), 1)) == "ALWAYS 1   [weight 1.00]"
     assert repr(rule).startswith("Rule(conditions=(NominalCondition(attribute='colour'")
 
 
@@ -519,7 +519,7 @@ def test_no_rules_at_all_fall_back_on_the_priors():
 def test_views_of_a_ruleset():
     rules = example().with_statistics([[20, 0], [70, 1]], ["no", "yes"])
     assert str(rules).splitlines()[0] == (
-        "IF age <= 30 (fades, ends at 50) THEN ill = no   [confidence 0.90, covers 1 of 5, precision 1.00]"
+        "IF age <= 30 (fades, ends at 50) THEN ill = no   [weight 0.90, covers 1 of 5, precision 1.00]"
     )
     assert repr(rules) == "<RuleSet: 2 rules with 3 conditions for 'ill'>"
     frame = rules.to_frame()

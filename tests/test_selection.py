@@ -13,6 +13,7 @@ from frri.selection import (
     auto,
     choose_estimator,
     compare_estimators,
+    find_leakage,
 )
 from frri.selection.holdout import MANY_SAMPLES, TEST_SIZE
 
@@ -138,3 +139,51 @@ def test_kappa_and_r_squared_are_those_of_scikit_learn():
     )
     ordered = np.array([0, 1, 1, 3, 3])
     assert result(ordered, ordered, None, "ordinal").baseline[0] == "1"
+
+
+def leaking(n):
+    """A table with columns that are functions of the target, or are not, and its numbers."""
+    generator = np.random.default_rng(0)
+    target = generator.random(n)
+    frame = pd.DataFrame(
+        {
+            "age": generator.integers(18, 90, n),
+            "scaled": 100 - 3 * target,
+            "missing": np.where(target > 0.4, np.nan, 1.0),
+            "word": np.where(target > 0.4, "u", np.where(target > 0.2, "v", "w")),
+            "noisy": target + generator.normal(0, 0.2, n),
+            "constant": 1,
+            "empty": np.nan,
+        }
+    )
+    return frame, target
+
+
+@pytest.mark.parametrize("task", ["classification", "ordinal"])
+def test_columns_that_alone_predict_the_class_are_found(task):
+    frame, target = leaking(300)
+    found = find_leakage(frame, np.where(target > 0.4, "yes", "no"), task=task)
+    assert set(found) == {"scaled", "missing", "word"}
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+    assert min(found.values()) >= 0.98
+
+
+def test_columns_that_alone_predict_the_number_are_found():
+    frame, target = leaking(300)
+    assert list(find_leakage(frame, target, task="regression")) == ["scaled"]
+
+
+def test_no_leakage_where_nothing_can_be_concluded():
+    frame, target = leaking(300)
+    assert find_leakage(frame[:49], target[:49] > 0.4) == {}
+    assert find_leakage(frame, target > 0.97) == {}  # the majority class is as accurate
+    assert find_leakage(frame, np.zeros(300)) == {}
+    assert find_leakage(frame[["age", "noisy", "empty"]], target > 0.4) == {}
+    many = pd.DataFrame({"name": [f"n{i % 150}" for i in range(300)]})
+    assert find_leakage(many, np.arange(300) % 2) == {}
+    assert find_leakage(pd.DataFrame(X, columns=list("abcd")), Y) == {}
+
+
+def test_leakage_is_found_in_a_sample_of_a_large_table():
+    frame, target = leaking(20_000)
+    assert set(find_leakage(frame, target > 0.4)) == {"scaled", "missing", "word"}

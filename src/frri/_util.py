@@ -207,8 +207,9 @@ class Progress:
         If True, the last line is the time that was taken.
     """
 
-    # Everything in progress, the innermost last.
+    # Everything in progress, the innermost last, and whether it is shown.
     active: ClassVar[list["Progress"]] = []
+    shown: ClassVar[bool] = True
 
     def __init__(self, what: str, patience: float = 1.0, *, closing: bool = False) -> None:
         self.what, self.patience, self.closing = what, patience, closing
@@ -229,13 +230,13 @@ class Progress:
         self._thread.join()
         if self._shown and sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
-        if self.closing and kind is None:
+        if self.closing and kind is None and Progress.shown:
             _write(f"{self.what}: {time.perf_counter() - self._start:.1f} s\n")
 
     def _watch(self) -> None:
         """Write one line that counts on a terminal, a further line now and then elsewhere."""
         wait = self.patience
-        while not self._over.wait(wait):
+        while Progress.shown and not self._over.wait(wait):
             seconds = time.perf_counter() - self._start
             self._shown = True
             terminal = sys.stderr.isatty()
@@ -265,7 +266,7 @@ def report_progress(done: int, of: int) -> None:
 
 def show_note(text: str) -> None:
     """Write one line to standard error if a `Progress` is shown."""
-    if Progress.active:
+    if Progress.active and Progress.shown:
         _write(f"\r\x1b[K{text}\n" if sys.stderr.isatty() else f"{text}\n")
 
 

@@ -1,21 +1,32 @@
 """Learn small, readable sets of IF-THEN rules from tables; apply, explain and measure them.
 
-frri COMMAND --help describes a command. Results go to standard output, everything else to standard
-error. The exit code is 0 after success, 1 when the work failed, 2 when the arguments or the input
-cannot be used (one sentence states why, and nothing is written) and 130 after Ctrl-C.
+frri help COMMAND describes a command. Results go to standard output; notes and progress go to
+standard error, unless --quiet is given. The exit code is 0 after success, 1 when the work failed, 2
+when the arguments or the input cannot be used (one sentence states why, and nothing is written) and
+130 after Ctrl-C.
 
 $ frri demo
 $ frri example patients.csv
 $ frri fit patients.csv --target risk -o model.json
 $ frri rules model.json
 $ frri predict model.json new.csv > predictions.csv
+$ frri help predict
 """
 
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from inspect import getdoc
+from typing import Any
 
-from frri.cli.console import Parser, abandon_stdout, prepare_stdout, say, sentence
+from frri.cli.console import (
+    Parser,
+    abandon_stdout,
+    prepare_stdout,
+    say,
+    sentence,
+    start_messages,
+)
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -32,10 +43,15 @@ COMMANDS = {
     "view": "show that page in the browser",
     "frontier": "say how few errors so many rules must make, with a proof",
     "bench": "compare learners on data sets",
+    "completion": "write a script that completes commands and options in bash",
+    "help": "describe a command",
 }
 
 # Commands that share the module of another one; modules are imported when they are needed.
 MODULES = {"example": "demo", "view": "report"}
+
+# Commands without a module.
+OWN = ("completion", "help")
 
 # Options of version 0.1.0 under their new names; the old ones go with 0.4.
 RENAMED = {
@@ -60,45 +76,79 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     prepare_stdout()
+    start_messages(quiet=False)
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
     except SystemExit as end:  # of a help text
         code = end.code if isinstance(end.code, int) else DONE
     except KeyboardInterrupt:
-        say("frri: interrupted; nothing was written.")
+        say("frri: interrupted; nothing was written.", always=True)
         code = INTERRUPTED
     except BrokenPipeError:  # whoever reads has seen enough
         abandon_stdout()
         code = DONE
     except (ValueError, OSError, ImportError, MemoryError) as error:
         abandon_stdout(only_if_unwritable=True)
-        say(f"frri: {sentence(error)}")
+        say(f"frri: {sentence(error)}", always=True)
         code = USAGE
     return code
 
 
 def _run(argv: list[str]) -> int:
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:], "--help"]
+    if argv[:1] in (["-q"], ["--quiet"]):
+        argv = [*argv[1:], argv[0]]
     name = argv[0] if argv and not argv[0].startswith("-") else None
     if name is None:
         from frri import __version__  # noqa: PLC0415 - the package itself
 
-        listing = "\n".join(f"  {name:<8}  {text}" for name, text in COMMANDS.items())
+        listing = "\n".join(f"  {name:<10}  {text}" for name, text in COMMANDS.items())
         text, dollar, examples = (__doc__ or "").partition("\n$ ")
         parser = Parser("frri", f"{text}\ncommands:\n{listing}\n{dollar}{examples}")
         parser.usage = "frri COMMAND ..."
-        parser.add_argument("--version", action="version", version=f"frri {__version__}")
+        parser.add_argument("-V", "--version", action="version", version=f"frri {__version__}")
         parser.parse_args(argv)
         raise ValueError(f"Name a command: {', '.join(COMMANDS)}; frri --help shows examples.")
-    if name not in COMMANDS:
-        from frri._util import find_name  # noqa: PLC0415 - only for this sentence
+    from frri._util import Progress, find_name  # noqa: PLC0415 - not for help
 
-        find_name(name, COMMANDS, "frri", "command")
+    find_name(name, COMMANDS, "frri", "command")
+    if name == "completion":
+        Parser("frri completion", getdoc(complete) or "").parse(argv[1:])
+        sys.stdout.write(complete())
+        return DONE
+    module, parser = _command(name)
+    arguments = parser.parse([_rename_option(name, one) for one in argv[1:]])
+    Progress.shown = sys.stderr.isatty() and not arguments.quiet
+    try:
+        return module.run(arguments) or DONE
+    finally:
+        Progress.shown = True
+
+
+def _command(name: str) -> tuple[Any, Parser]:
+    """Return the module and the parser of a command."""
     module = import_module(f"frri.cli.{MODULES.get(name, name)}")
     parser = Parser(f"frri {name}", module.__doc__ or "")
     module.configure(parser)
-    arguments = parser.parse([_rename_option(name, one) for one in argv[1:]])
-    return module.run(arguments) or DONE
+    return module, parser
+
+
+def complete() -> str:
+    """Write a script that completes commands and options in bash (in zsh after bashcompinit).
+
+    $ source <(frri completion)
+    $ frri completion > ~/.local/share/bash-completion/completions/frri
+    """
+    known = {name: _command(name)[1].options() for name in COMMANDS if name not in OWN}
+    cases = [f'    {name}) words="{" ".join(words)}" ;;' for name, words in known.items()]
+    script = ["_frri() {", "  local words=", '  case "${COMP_WORDS[1]}" in', *cases]
+    script += [f'    help) words="{" ".join(known)}" ;;', "  esac"]
+    script += [f'  [ "$COMP_CWORD" = 1 ] && words="{" ".join(COMMANDS)} --help --version"']
+    word = '"${COMP_WORDS[COMP_CWORD]}"'
+    script += [f'  COMPREPLY=($(compgen -W "$words" -- {word}))', "}"]
+    return "\n".join([*script, "complete -o default -F _frri frri", ""])
 
 
 def _rename_option(command: str, argument: str) -> str:

@@ -41,7 +41,6 @@ def configure(parser: Parser) -> None:
     add("--time-limit SECONDS", "limit per cell, 0 for none (default: 600)", type="number")
     add("-o --output DIR", "folder to write (default: bench)", type=Path, default=Path("bench"))
     add("--list", "list data sets and learners, and end")
-    add("--quiet", "no progress")
 
 
 def run(arguments: Arguments) -> int:
@@ -75,15 +74,15 @@ def _compare(arguments: Arguments) -> int:
     grid = Grid(data, learners, folds, arguments.seed)
     _say_remarks(grid)
     limits = {"workers": arguments.workers, "time_limit": arguments.time_limit}
-    results = run_grid(grid, arguments.output, **limits, progress=not arguments.quiet)
+    results = run_grid(grid, arguments.output, **limits, progress=True)
     page = write_report(make_report(results), arguments.output)
     sys.stdout.write(f"{overview(results).markdown()}\n\n{page}\n")
     failures = results.failures
     for cell in failures[:5]:
         where = f"{cell['learner']} on {cell['dataset']}, fold {cell['fold']}"
-        say(f"failed: {where}: {cell['failure']}")
+        say(f"failed: {where}: {cell['failure']}", always=True)
     if len(failures) > 5:
-        say(f"and {len(failures) - 5} more failures, listed on the page")
+        say(f"and {len(failures) - 5} more failures, listed on the page", always=True)
     return 1 if failures else 0
 
 

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import isfinite
+from pathlib import Path
 from typing import Any, NoReturn
 
 
@@ -41,6 +42,11 @@ class Parser(argparse.ArgumentParser):
         for name, parse in TYPES.items():
             self.register("type", name, parse)
         self._inputs: list[str] = []
+        self.add("-q --quiet", "no notes and no progress, errors only")
+
+    def options(self) -> list[str]:
+        """Return the options, for the completion of shells."""
+        return list(self._option_string_actions)
 
     def add(
         self, names: str, text: str, *, group: Any = None, reads: bool = False, **settings: Any
@@ -69,6 +75,7 @@ class Parser(argparse.ArgumentParser):
     def parse(self, argv: Sequence[str]) -> "Arguments":
         """Return the values of the arguments, after all checks of files that need not read them."""
         arguments = self.parse_intermixed_args(argv, Arguments())
+        start_messages(quiet=arguments.quiet)
         if self._inputs:
             from frri.cli.files import check_files  # noqa: PLC0415 - slow to import
 
@@ -206,8 +213,21 @@ def _parse_ordinal(text: str) -> tuple[str, list[str]]:
 # ------------------------------------------------------------------ messages and tables
 
 
-def say(text: str) -> None:
-    """Print a line to standard error; standard output is for results."""
+# Whether --quiet was given, and the notes that the command has printed.
+_quiet, _noted = False, set[str]()
+
+
+def start_messages(*, quiet: bool) -> None:
+    """Begin the messages of a command."""
+    global _quiet  # noqa: PLW0603 - the command of the process
+    _quiet = quiet
+    _noted.clear()
+
+
+def say(text: str, *, always: bool = False) -> None:
+    """Print a line to standard error, unless --quiet was given; standard output is for results."""
+    if _quiet and not always:
+        return
     with suppress(OSError):  # standard error is closed
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
@@ -215,12 +235,23 @@ def say(text: str) -> None:
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Print warnings for users as notes, each once, unless an error is raised."""
+    """Print warnings for users as notes, unless an error is raised.
+
+    Each is printed once, and notes that only differ in the file they begin with are one.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
+    files: dict[str, list[str]] = {}
     for message in dict.fromkeys(str(w.message) for w in caught if w.category is UserWarning):
-        say(f"note: {one_line(message)}")
+        name, colon, rest = message.partition(": ")
+        about_file = bool(colon) and Path(name).is_file()
+        files.setdefault(rest if about_file else message, []).extend([name] * about_file)
+    for text, names in files.items():
+        message = f"note: {', '.join(names)}{': ' * bool(names)}{one_line(text)}"
+        if message not in _noted:
+            _noted.add(message)
+            say(message)
 
 
 def one_line(text: str) -> str:

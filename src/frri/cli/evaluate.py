@@ -9,6 +9,9 @@ Rules that fire less, or err more, than in training (beyond chance) are pointed 
 rows that were held out from learning: on the rows of training, accuracy flatters. A note appears if
 the rules do exactly what they did in training.
 
+Of numbers, and where rules add to log odds of ordered classes, a rule is pointed out whose mean
+target differs from that in training.
+
 Of numbers, R2 (1 is perfect, 0 no better than the mean), the root mean squared error and the mean
 absolute error are shown with 95% intervals, beside those of always answering the mean of the table.
 
@@ -49,24 +52,24 @@ def run(arguments: Arguments) -> None:
     unseen = UnseenValues(ruleset)
     unseen.count(frame)
     unseen.say_notes()
+    drifted: tuple[RuleDrift, ...] = ()
+    if any(rule.statistics is None for rule in ruleset):
+        say("The rules carry no statistics from training: their drift cannot be told.")
+    else:
+        drifted = drift(ruleset, table, truth)
+        if is_training_table(ruleset, table, truth):
+            say(
+                "note: every rule does just what it did in training: these seem to be the rows "
+                "that the rules were learned from, where accuracy flatters; evaluate on others."
+            )
     if ruleset.task == "regression":
         facts = measures.measure_regression(truth, ruleset.predict(table))
         lines = _regression_lines(facts)
     else:
-        drifted: tuple[RuleDrift, ...] = ()
-        if any(rule.statistics is None for rule in ruleset):
-            say("The rules carry no statistics from training: their drift cannot be told.")
-        else:
-            drifted = drift(ruleset, table, truth)
-            if is_training_table(ruleset, table, truth):
-                say(
-                    "note: every rule does just what it did in training: these seem to be the rows "
-                    "that the rules were learned from, where accuracy flatters; evaluate on others."
-                )
         facts = _class_facts(ruleset, table, truth)
-        facts["rules"] = [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted]
-        lines = [*_class_lines(facts), *_drift_lines(drifted)]
-    text = "\n".join(lines) + "\n"
+        lines = _class_lines(facts)
+    facts["rules"] = [asdict(rule) | {"rule": rule.rule + 1} for rule in drifted]
+    text = "\n".join([*lines, *_drift_lines(drifted)]) + "\n"
     sys.stdout.write(json_text(facts) if arguments.json else text)
 
 
@@ -142,14 +145,21 @@ def _drift_lines(drifted: tuple[RuleDrift, ...]) -> list[str]:
     """List the rules that have drifted, and the others if they are few."""
     listed, lines = drifted, [""]
     if len(drifted) > MOST_LISTED:
-        listed = tuple(rule for rule in drifted if rule.fires_less or rule.errs_more)
+        listed = tuple(
+            one for one in drifted if one.fires_less or one.errs_more or one.mean_differs
+        )
         calm = len(drifted) - len(listed)
         lines = ["", f"{calm} of {len(drifted)} rules do as in training (--json has them all)", ""]
-    table = [["rule", "covers", "in training", "right", "in training", ""]]
+    means = any(rule.mean is not None for rule in drifted)
+    table = [["rule", "covers", "in training", "mean" if means else "right", "in training", ""]]
     for rule in listed:
         remarks = ["fires less"] * rule.fires_less + ["errs more"] * rule.errs_more
-        values = (rule.new_coverage, rule.coverage, rule.new_precision, rule.precision)
-        shown = [_shown(value, ".1%") for value in values]
+        remarks += ["mean differs"] * rule.mean_differs
+        values, form = (rule.new_precision, rule.precision), ".1%"
+        if means:
+            values, form = (rule.new_mean, rule.mean), ".4g"
+        shown = [f"{rule.new_coverage:.1%}", f"{rule.coverage:.1%}"]
+        shown += [_shown(value, form) for value in values]
         table.append([str(rule.rule + 1), *shown, ", ".join(remarks)])
     return [*lines, *align_columns(table)] if listed else lines[:-1]
 

@@ -17,13 +17,16 @@ from frri.cli.files import load_model, write_output
 from frri.export import FORMATS, to_sql
 from frri.export.sql_dialects import DIALECTS
 
+# Other names of dialects.
+ALIASES = {"postgres": "ansi", "postgresql": "ansi", "sqlite3": "sqlite"}
+
 
 def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     parser.add_model()
     add("--to FORMAT", ", ".join(FORMATS), required=True)
-    add("--dialect NAME", f"of SQL: {', '.join(DIALECTS)} (default: sqlite)")
+    add("--dialect NAME", f"of SQL: {', '.join(DIALECTS)}, postgres for ansi (default: sqlite)")
     add("--table NAME", "of SQL: table to read (default: data)")
     add("--schema NAME", "of SQL: schema of the table")
     keep = "of SQL: columns to show beside the prediction, as a key (default: those of rules)"
@@ -41,7 +44,8 @@ def run(arguments: Arguments) -> None:
         arguments.refuse(("dialect", "table", "schema", "keep", "view"), "--to sql")
         content = FORMATS[name](load_model(arguments.model))
     else:
-        dialect = find_name(arguments.dialect or "sqlite", DIALECTS, "frri export", "dialect")
+        dialect = (arguments.dialect or "sqlite").lower()
+        dialect = find_name(ALIASES.get(dialect, dialect), DIALECTS, "frri export", "dialect")
         if not arguments.keep:
             order = "a database returns rows in any order"
             say(f"note: {order}; --keep shows a key beside the prediction.")

@@ -19,20 +19,32 @@ $ frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=s
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from time import process_time
 from typing import Any
 
 import numpy as np
 
-from frri._util import Progress, find_name, join_names
-from frri.cli.console import Arguments, Parser, notes, one_line, one_line_each, say, sentence
+from frri._util import Progress, find_name, join_names, quote_name
+from frri.cli.console import (
+    Arguments,
+    Parser,
+    json_text,
+    notes,
+    one_line,
+    one_line_each,
+    say,
+    sentence,
+)
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
-from frri.cli.rules import numbered_rules
+from frri.cli.rules import numbered_rules, rules_as_json
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
 from frri.rules import RuleSet
-from frri.selection import Holdout, HoldoutResult, choose_estimator
+from frri.rules.conformal import half_widths
+from frri.selection import Holdout, HoldoutResult, choose_estimator, find_leakage
 from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
 from frri.table import Attribute, encode_frame
 from frri.table.columns import ordered_categories
@@ -41,6 +53,9 @@ from frri.table.targets import check_not_number
 
 # Rows of a bag by default.
 ROWS_OF_BAG = 10_000
+
+# Columns that are named as possible leaks, at most.
+MOST_LEAKS = 3
 
 # Seconds of computing that are spent on held-out rows without --cv and --test.
 PATIENCE = 8.0
@@ -105,10 +120,15 @@ def configure(parser: Parser) -> None:
     add("--decision NAME", f"{rare} (default: accuracy)", group=costs, choices=choices)
     each = "cost of misclassifying a row of each class (default: 1), such as yes=5,no=1"
     add("--costs CLASS=COST,...", each, group=costs)
+    add("--json", "write learner, size, score, and without -o the rules, as JSON")
 
 
 def run(arguments: Arguments) -> None:
     """Write the model to a file, and to standard error what it was made from and how good it is."""
+    if arguments.json and arguments.output == "-":
+        raise ValueError(
+            "--json and the model would both go to standard output; name a file by -o."
+        )
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
     order = parse_order(arguments.order, arguments.task)
@@ -128,6 +148,7 @@ def run(arguments: Arguments) -> None:
             learner.set_params(class_order=order)
     table = encode_frame(X)
     say(one_line_each(summarize_table(table)))
+    _say_leakage(find_leakage(table, y, task=arguments.task, random_state=seed), arguments.task)
     splits = {"cv": 0 if arguments.no_check else arguments.cv, "test_size": arguments.test}
     task = {"task": arguments.task, "class_order": order}
     holdout = Holdout(X, y, sample_weight=weights, random_state=seed, **task, **splits)
@@ -142,19 +163,26 @@ def run(arguments: Arguments) -> None:
     # Rows of weight 0 are dropped, and the ranges of columns with them.
     with notes(), Progress(f"learning rules from {len(X)} rows"):
         learner.fit(table if weights is None else X, y, **extra)
-    seconds = process_time() - start
-    _write_rules(arguments, learner)
-    if result is not None:
-        _say_score(result)
-    else:
-        _check(arguments, learner, holdout, seconds)
-    if arguments.output is None:
-        say("Next: the same with -o model.json saves the rules as a model")
-    elif arguments.output != "-":
-        say(f"Next: frri rules {arguments.output}")
+    seconds, reason = process_time() - start, ""
+    if result is None:
+        result, reason = _check(arguments, learner, holdout, seconds)
+    ruleset = _with_intervals(learner.ruleset_, result)
+    _write_rules(arguments, learner, ruleset)
+    if arguments.json:
+        sys.stdout.write(json_text(_facts(arguments, ruleset, result)))
+    _say_score(arguments, result, reason)
 
 
 # ------------------------------------------------------------------ the table
+
+
+def _say_leakage(scores: Mapping[str, float], task: str) -> None:
+    """Print notes about columns that alone predict the target nearly perfectly, the first few."""
+    measure = "R2" if task == "regression" else "accuracy"
+    for name, score in islice(scores.items(), MOST_LEAKS):
+        reached = f"{name!r} alone reaches {measure} {score:.2f}"
+        remedy = f"is it known before the decision? --ignore {quote_name(name)} leaves it out"
+        say(one_line(f"note: check for leakage: {reached}; {remedy}."))
 
 
 def _all_rows(
@@ -355,12 +383,20 @@ def _parse_setting(text: str) -> tuple[str, Any]:
 # ------------------------------------------------------------------ results
 
 
-def _write_rules(arguments: Arguments, learner: Any) -> None:
+def _with_intervals(ruleset: RuleSet, result: HoldoutResult | None) -> RuleSet:
+    """Return a regression model with intervals by its errors on held-out rows, if it has none."""
+    if result is None or ruleset.task != "regression" or "intervals" in ruleset.about:
+        return ruleset
+    intervals = half_widths(result.truth - result.predictions)
+    return replace(ruleset, about={**ruleset.about, "intervals": intervals})
+
+
+def _write_rules(arguments: Arguments, learner: Any, ruleset: RuleSet) -> None:
     """Write the rules to the output, and what is known about them to standard error."""
-    ruleset, output = learner.ruleset_, arguments.output
-    if output is None:
+    output = arguments.output
+    if output is None and not arguments.json:
         sys.stdout.write(numbered_rules(ruleset))
-    else:
+    elif output is not None:
         write_output(output, ruleset.to_json() + "\n")
     rules, tests = len(ruleset), sum(len(rule.conditions) for rule in ruleset)
     size = f"{rules} rule{'s' * (rules != 1)} with {tests} condition{'s' * (tests != 1)}"
@@ -378,21 +414,33 @@ def _write_rules(arguments: Arguments, learner: Any) -> None:
         say(str(learner.path_))
 
 
-def _check(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float) -> None:
-    """Evaluate a fitted estimator; Ctrl-C ends that, for the model is complete."""
-    if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
-        return
-    try:
-        _evaluate(arguments, learner, holdout, seconds)
-    except KeyboardInterrupt:
-        say("The check was interrupted; the model is complete.")
+def _facts(arguments: Arguments, ruleset: RuleSet, result: HoldoutResult | None) -> dict[str, Any]:
+    """Return the result of the command for JSON; the rules unless they are saved as a model."""
+    facts: dict[str, Any] = {
+        "model": arguments.output,
+        "target": ruleset.target,
+        "task": ruleset.task,
+        "learner": arguments.learner,
+        "rows": ruleset.about["rows"],
+        "n_rules": len(ruleset),
+        "n_conditions": sum(len(rule.conditions) for rule in ruleset),
+    }
+    if result is not None:
+        baseline = dict(zip(("answer", "score"), result.baseline, strict=True))
+        facts |= {"measure": result.measure, "score": result.score, "baseline": baseline}
+    return facts if arguments.output else facts | rules_as_json(ruleset)
 
 
-def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: float) -> None:
-    """Print the score on held-out rows.
+def _check(
+    arguments: Arguments, learner: Any, holdout: Holdout, seconds: float
+) -> tuple[HoldoutResult | None, str]:
+    """Evaluate a fitted estimator on held-out rows; return the result, or why there is none.
 
     Fitting all rows took some seconds: if that is long, there is no check unless it is asked for.
+    Ctrl-C ends the check, for the model is complete.
     """
+    if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
+        return None, ""
     patience = PATIENCE if arguments.cv is None and arguments.test is None else float("inf")
     result, reason = None, holdout.reason
     if reason.endswith("too few"):
@@ -403,13 +451,21 @@ def _evaluate(arguments: Arguments, learner: Any, holdout: Holdout, seconds: flo
         try:
             with Progress("checking on rows not learned from", 5.0):
                 result = holdout.evaluate(learner, time_limit=patience)
-        except ValueError as error:
+        except (ValueError, MemoryError) as error:
             reason = sentence(error)
+        except KeyboardInterrupt:
+            return None, "The check was interrupted; the model is complete."
+    skipped = f"Not checked on rows that it was not learned from: {reason.rstrip('.')}."
+    return result, skipped if reason else ""
+
+
+def _say_score(arguments: Arguments, result: HoldoutResult | None, reason: str) -> None:
+    """Print the score on held-out rows, or why there is none, and the next command."""
     if result is not None:
-        _say_score(result)
-    elif reason:
-        say(f"Not checked on rows that it was not learned from: {one_line(reason).rstrip('.')}.")
-
-
-def _say_score(result: HoldoutResult) -> None:
-    say(f"On rows that it was not learned from: {one_line(str(result))}")
+        reason = f"On rows that it was not learned from: {result}"
+    if reason:
+        say(one_line(reason))
+    if arguments.output is None:
+        say("Next: the same with -o model.json saves the rules as a model")
+    elif arguments.output != "-":
+        say(f"Next: frri rules {arguments.output}")

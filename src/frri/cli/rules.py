@@ -17,6 +17,7 @@ $ frri rules model.json --stability patients.csv
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from frri._util import Progress, find_name
 from frri.cli.console import Arguments, Parser, bold, json_text, one_line, one_line_each, say
@@ -56,13 +57,7 @@ def run(arguments: Arguments) -> None:
         return
     chosen = _choose(ruleset, arguments.label)
     if arguments.json:
-        written = ruleset.to_dict()["rules"]
-        rules = [
-            {"rule": number, "text": rule_text(ruleset, rule), **written[number - 1]}
-            for number, rule in chosen
-        ]
-        content = {"target": ruleset.target, "classes": list(ruleset.classes), "rules": rules}
-        sys.stdout.write(json_text(content))
+        sys.stdout.write(json_text(rules_as_json(ruleset, chosen)))
         return
     found = None
     if arguments.stability is not None:
@@ -124,6 +119,18 @@ def _write_tree(ruleset: RuleSet, arguments: Arguments) -> None:
         write_output(arguments.output, smaller.to_json() + "\n")
     if arguments.output != "-":
         sys.stdout.write(f"{smaller.to_json()}\n" if arguments.json else numbered_rules(smaller))
+
+
+def rules_as_json(
+    ruleset: RuleSet, chosen: Iterable[tuple[int, Rule]] | None = None
+) -> dict[str, Any]:
+    """Return rules as plain values with their numbers and sentences, by default all."""
+    written = ruleset.to_dict()["rules"]
+    rules = [
+        {"rule": number, "text": rule_text(ruleset, rule), **written[number - 1]}
+        for number, rule in (enumerate(ruleset, start=1) if chosen is None else chosen)
+    ]
+    return {"target": ruleset.target, "classes": list(ruleset.classes), "rules": rules}
 
 
 def numbered_rules(

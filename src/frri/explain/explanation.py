@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from html import escape
+from itertools import groupby
 from math import isfinite
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -68,7 +70,7 @@ class Change:
     fallback: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """The reasons for a predicted class or number; made by `explain`, printed as sentences.
 
@@ -149,6 +151,19 @@ class Explanation:
         elif self.goal.endswith(" already"):
             lines.append(f"It is {self.goal}.")
         return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the sentences as paragraphs, and contributions as a table; names are escaped."""
+        parts = []
+        for listed, lines in groupby(str(self).split("\n"), lambda line: line.startswith("  ")):
+            cells = [[escape(cell) for cell in line.strip().split("  ", listed)] for line in lines]
+            form = "<tr>{}</tr>" if listed else "<p>{}</p>"
+            cell = '<td style="text-align:left">{}</td>' if listed else "{}"
+            rows = "".join(form.format("".join(map(cell.format, row))) for row in cells)
+            parts.append(f"<table><tbody>{rows}</tbody></table>" if listed else rows)
+        return "".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain JSON values."""

@@ -22,7 +22,7 @@ def to_text(ruleset: RuleSet) -> str:
     >>> from frri import Attribute, NumericCondition, Rule
     >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
     >>> print(to_text(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))))
-    IF age < 30 THEN class = no   [confidence 0.90]
+    IF age < 30 THEN class = no   [weight 0.90]
     """
     return "\n".join(map(one_line, ruleset_lines(ruleset)))
 
@@ -45,7 +45,7 @@ def to_markdown(ruleset: RuleSet) -> str:
     >>> from frri import Attribute, NumericCondition, Rule
     >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
     >>> print(to_markdown(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))))
-    | rule | if | class | confidence |
+    | rule | if | class | weight |
     | --- | --- | --- | --- |
     | 1 | age &lt; 30 | no | 0.90 |
     """
@@ -108,7 +108,7 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
     >>> print(to_latex(RuleSet((rule,), (Attribute("age"),), ("100%",))))
     \begin{tabular}{rp{0.5\linewidth}lr}
     \toprule
-    rule & if & class & confidence \\
+    rule & if & class & weight \\
     \midrule
     1 & age \textless{} 30 & 100\% & 0.90 \\
     \bottomrule
@@ -147,7 +147,7 @@ def to_csv(ruleset: RuleSet) -> str:
     >>> from frri import Attribute, NumericCondition, Rule
     >>> rule = Rule((NumericCondition.below("age", 30),), "=1+1", 0.9)
     >>> print(to_csv(RuleSet((rule,), (Attribute("age"),), ("=1+1", "yes"))), end="")
-    rule,if,class,confidence
+    rule,if,class,weight
     1,age < 30,'=1+1,0.9
     """
     return csv_text(_table(ruleset, lambda _, cell: cell))

@@ -495,8 +495,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         check_share("calibration_fraction", self.calibration_fraction)
         whole = self._weighed(*with_weights(self._number_table, X, y, sample_weight))
         if self.calibration_fraction <= 0.0:
-            self._learn_numbers(whole)
-            return self
+            return self._learn_with_statistics(whole)
         if sample_weight is not None:
             X = positive_weight_rows(X, None, sample_weight)[0]
         n = len(whole.numbers)
@@ -510,7 +509,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         out = np.random.default_rng(SEED).permutation(n) < held
         table = self._number_table(_some(X, ~out), whole.numbers[~out])
         weights = None if whole.weights is None else whole.weights[~out]
-        self._learn_numbers(self._weighed(replace(table, target=whole.target), weights))
+        self._learn_with_statistics(self._weighed(replace(table, target=whole.target), weights))
         errors = whole.numbers[out] - self.predict(_some(X, out))
         about = {**self.ruleset_.about, "intervals": half_widths(errors)}
         self.ruleset_ = replace(self.ruleset_, about=about)
@@ -547,6 +546,12 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         """
         table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
         return self.ruleset_.predict_interval(table, level)
+
+    def _learn_with_statistics(self, table: NumberTable) -> Self:
+        self._learn_numbers(table)
+        known = table.encoded, table.numbers, table.weights
+        self.ruleset_ = self.ruleset_.with_statistics(*known)
+        return self
 
     def _learn_numbers(self, table: NumberTable) -> None:
         """Find `ruleset_` from a checked table."""

@@ -309,8 +309,8 @@ def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> tree = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[["petal width (cm)"]], y)
     >>> print(tree_rules(tree, X[["petal width (cm)"]], y))
-    IF petal width (cm) <= 0.8 THEN target = 0   [confidence 1.00, covers 50 of 150, precision 1.00]
-    IF petal width (cm) > 0.8 THEN target = 1   [confidence 1.00, covers 100 of 150, precision 0.50]
+    IF petal width (cm) <= 0.8 THEN target = 0   [weight 1.00, covers 50 of 150, precision 1.00]
+    IF petal width (cm) > 0.8 THEN target = 1   [weight 1.00, covers 100 of 150, precision 0.50]
     """
     trees = find_trees(model)
     if not trees:

@@ -184,7 +184,7 @@ class _Table:
         rules = self.ruleset
         if self.classes is None or not rules.classes or not len(rules):
             return None
-        if any(rule.statistics is None for rule in rules):
+        if any(rule.statistics is None for rule in rules) or self.statistics is None:
             return None
         return is_training_table(rules, self.matrix, self.labels(slice(None)), self.statistics)
 
@@ -255,7 +255,9 @@ def _attributes(ruleset: RuleSet, table: _Table | None, colored: list[int]) -> l
 def _statistics(known: RuleStatistics | None) -> dict[str, Any]:
     keys = ("covered", "support", "precision", "lift", "alone")
     found = {key: getattr(known, key, None) for key in keys}
-    return found if known is None else found | {"support": list(known.support)}
+    if known is None or known.total is not None:  # in regression, samples have no classes
+        return found | {"support": None}
+    return found | {"support": list(known.support)}
 
 
 def _size_path(about: Mapping[str, Any]) -> dict[str, Any] | None:

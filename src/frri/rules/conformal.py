@@ -5,6 +5,10 @@ are exchangeable: the new one is at most the k-th smallest of the m with a proba
 k / (m + 1), whatever the rules and the samples are. So the half-width of the interval of level p is
 the k-th smallest error with k = ceil(p (m + 1)).
 
+`frri fit` takes the errors of its cross-validation, or of its test set, and learns the rules from
+all rows. The level then holds approximately: errors of models that lack a part of the rows are, as
+a rule, larger.
+
 Half-widths are stored in `RuleSet.about` under "intervals", which an edit of the rules removes.
 """
 
@@ -43,8 +47,7 @@ def half_width(ruleset: "RuleSet", level: float) -> float:
     if kept is None:
         raise ValueError(
             f"The rules for {ruleset.target!r} have no intervals: learn them with "
-            "calibration_fraction=0.2, which holds a fifth of the rows back to measure errors on "
-            "(frri fit --learner NAME --set calibration_fraction=0.2)."
+            "calibration_fraction=0.2, or by frri fit with its check on held-out rows (--cv 5)."
         )
     try:
         known = {float(one): float(width) for one, width in kept["half_widths"]}

@@ -126,10 +126,10 @@ def feature_importances(ruleset: RuleSet) -> Floats:
     adds = meaning.adds and meaning.says == "number"
     shares = np.zeros(len(place))
     for rule in ruleset:
-        covered = 1.0 if rule.statistics is None else rule.statistics.covered
-        size = abs(float(rule.consequent)) if adds else 1.0
+        size = 1.0 if rule.statistics is None else rule.statistics.covered
+        size = abs(float(rule.consequent)) if adds else size
         for name in rule.attributes:
-            shares[place[name]] += rule.weight * covered * size / len(rule.attributes)
+            shares[place[name]] += rule.weight * size / len(rule.attributes)
     total = shares.sum()
     return np.asarray(shares / total) if total > 0.0 else shares
 

@@ -90,8 +90,8 @@ class Hierarchy:
     |   `-- 2  IF 3 <= a <= 4 THEN class = x   [covers 2, precision 1.00]
     `-- 3  IF 8 <= a <= 9 THEN class = x   [covers 1, precision 1.00]
     >>> print(tree.cut(min_precision=0.9))
-    IF 1 <= a <= 4 THEN class = x   [confidence 1.00, covers 4 of 2, precision 1.00]
-    IF 8 <= a <= 9 THEN class = x   [confidence 1.00, covers 1 of 2, precision 1.00]
+    IF 1 <= a <= 4 THEN class = x   [weight 1.00, covers 4 of 2, precision 1.00]
+    IF 8 <= a <= 9 THEN class = x   [weight 1.00, covers 1 of 2, precision 1.00]
     """
 
     ruleset: RuleSet

@@ -42,6 +42,8 @@ MOST_DIGITS = 40
 SURROGATE = re.compile("[\ud800-\udfff]")
 # What a rule need not have.
 _OPTIONAL = tuple(field.name for field in fields(Rule))[3:]
+# Statistics of a rule that are null where they are undefined; others are left out.
+_RATIOS = ("precision", "lift")
 
 
 class About(Mapping[str, Any]):
@@ -242,15 +244,20 @@ def _attribute_to_dict(attribute: Attribute) -> dict[str, Any]:
 
 
 def _rule_to_dict(rule: Rule) -> dict[str, Any]:
-    content = {
+    content: dict[str, Any] = {
         "if": [_condition_to_dict(condition) for condition in rule.conditions],
         "then": rule.consequent,
         "weight": rule.weight,
     }
     for field in fields(rule):
         value = getattr(rule, field.name)
-        if field.name in _OPTIONAL and value != field.default:
-            content[field.name] = _thaw(asdict(value) if field.name == "statistics" else value)
+        if field.name in _OPTIONAL and value != field.default and field.name != "statistics":
+            content[field.name] = _thaw(value)
+    if rule.statistics is not None:
+        known = asdict(rule.statistics).items()
+        content["statistics"] = {
+            key: _thaw(value) for key, value in known if value is not None or key in _RATIOS
+        }
     return content
 
 
@@ -397,7 +404,9 @@ def _read_ruleset(content: Mapping[str, Any]) -> "RuleSet":
         costs=_floats(content.get("costs", ())),
     )
     known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
-    if any(len(counts) != len(ruleset.classes) for counts in [content["class_counts"], *known]):
+    n_classes = len(ruleset.classes)
+    sizes = {len(support) for support in known} - {n_classes or 1}
+    if len(content["class_counts"]) != n_classes or sizes:
         raise ValueError("The saved ruleset must have one count per class.")
     return ruleset
 
@@ -424,7 +433,8 @@ def _read_rule(content: Mapping[str, Any]) -> Rule:
         found[key] = _floats(found[key])
     if "statistics" in found:
         known = found["statistics"]
-        ratios = {key: _bound(known[key], None) for key in ("precision", "lift")}
+        ratios = {key: _bound(known[key], None) for key in _RATIOS}
+        ratios |= {key: float(known[key]) for key in ("mean", "deviation") if key in known}
         found["statistics"] = RuleStatistics(
             **known | ratios | {"support": tuple(known["support"])}
         )

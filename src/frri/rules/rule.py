@@ -60,13 +60,18 @@ class RuleStatistics:
     Parameters
     ----------
     support : tuple of float
-        Covered samples of each class, in the order of `RuleSet.classes`.
+        Covered samples of each class, in the order of `RuleSet.classes`; in regression one number.
     precision : float or None
-        Fraction of the covered samples that are of its class; None if it covers nothing.
+        Fraction of the covered samples that are of its class; None if it covers nothing, or is not
+        true or false of a class.
     lift : float or None
         Precision divided by the proportion of the class in the table; None if undefined.
     alone : float
         Samples that no other rule covers.
+    mean, deviation : float, optional
+        In regression: mean and standard deviation of the target among the covered samples.
+    total : float, optional
+        In regression: all samples of the table.
 
     See Also
     --------
@@ -83,6 +88,9 @@ class RuleStatistics:
     precision: float | None
     lift: float | None
     alone: float
+    mean: float | None = None
+    deviation: float | None = None
+    total: float | None = None
 
     @property
     def covered(self) -> float:
@@ -135,7 +143,7 @@ class Rule:
     >>> from frri.rules import NumericCondition
     >>> rule = Rule((NumericCondition("age", core_high=30, support_high=41.5),), "no", 0.9)
     >>> print(rule)
-    IF age <= 30 (fades, ends at 41.5) THEN no   [confidence 0.90]
+    IF age <= 30 (fades, ends at 41.5) THEN no   [weight 0.90]
     >>> rule.attributes
     ('age',)
     """

@@ -1,18 +1,22 @@
-"""Statistics of single rules in a labelled table: support, precision, lift, overlap, coverage."""
+"""Statistics of single rules in a labelled table: support, precision, lift, mean, drift."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._reproducible import total
 from frri._util import Flags, Floats, Positions, import_optional
 from frri.rules.measures import accuracy, coverage, wilson
 from frri.rules.rule import RuleStatistics, as_labels
+from frri.rules.semantics import COUNTABLE
 from frri.table import EncodedTable
+from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,8 +33,11 @@ def rule_statistics(
     ruleset: "RuleSet", matrix: Floats, labels: Any, weights: Any = None
 ) -> tuple[RuleStatistics, ...]:
     """Compute the statistics of all rules for encoded (and clipped) values."""
-    classes = class_positions(ruleset, labels, len(matrix))
     amounts = np.ones(len(matrix), np.int64) if weights is None else np.asarray(weights, float)
+    if ruleset.task == "regression":
+        numbers = check_quantities(as_labels(labels, len(matrix)), ruleset.target)
+        return _number_statistics(ruleset, matrix, numbers, amounts)
+    classes = class_positions(ruleset, labels, len(matrix))
     arrays, n_classes = ruleset.arrays, len(ruleset.classes)
     support = np.zeros((len(ruleset), n_classes), dtype=amounts.dtype)
     alone = np.zeros(len(ruleset), dtype=amounts.dtype)
@@ -40,8 +47,33 @@ def rule_statistics(
         for c in range(n_classes):
             support[:, c] += counted[classes[block] == c].sum(axis=0)
         alone += counted[covers.sum(axis=1) == 1].sum(axis=0)
+    if ruleset.semantics.name not in COUNTABLE:
+        counts = zip(support.tolist(), alone.tolist(), strict=True)
+        return tuple(RuleStatistics(tuple(by_class), None, None, one) for by_class, one in counts)
     sizes = np.bincount(classes, weights, n_classes)
     return statistics_from_counts(arrays.holds_for, support, alone, sizes)
+
+
+def _number_statistics(
+    ruleset: "RuleSet", matrix: Floats, numbers: Floats, amounts: NDArray[Any]
+) -> tuple[RuleStatistics, ...]:
+    """Compute the statistics of rules for numbers; sums are those of differences from the mean."""
+    arrays, weight = ruleset.arrays, total(amounts)
+    center = float(total(numbers * amounts) / weight) if weight else 0.0
+    sums = np.zeros((4, len(ruleset)))
+    for block in arrays.blocks(len(matrix)):
+        covers, off = arrays.covers(matrix[block]), numbers[block] - center
+        counted = (covers * amounts[block, None]).T
+        for k, factor in enumerate((1, covers.sum(axis=1) == 1, off, off**2)):
+            sums[k] += total(counted * factor)
+    counts = sums[:2].astype(amounts.dtype).T.tolist()
+    first, second = sums[2:] / np.where(sums[0] > 0.0, sums[0], 1.0)
+    means, deviations = center + first, np.sqrt(np.maximum(second - first * first, 0.0))
+    found = []
+    for (n, alone), mean, off in zip(counts, means.tolist(), deviations.tolist(), strict=True):
+        moments = {"mean": mean, "deviation": off} if n else {}
+        found.append(RuleStatistics((n,), None, None, alone, **moments, total=weight.item()))
+    return tuple(found)
 
 
 def statistics_from_counts(
@@ -81,31 +113,40 @@ class RuleQuality:
     ----------
     rule : int
         Its position in the rule set.
-    covered, correct, alone : float
-        Samples it covers, those of its own class among them, and those that no other rule covers.
+    covered : float
+        Samples it covers.
+    correct : float or None
+        Those of its own class among them; None if it is not true or false of a class.
+    alone : float
+        Samples that no other rule covers.
     coverage : float
         Fraction of all samples that it covers.
     precision, low, high : float or None
         Fraction of the covered samples that are of its class, with Wilson's confidence interval.
     lift : float or None
         Precision divided by the proportion of the class in the table.
+    mean, deviation : float or None
+        Mean and standard deviation of the target among the covered samples, in regression; of the
+        positions of classes where rules add to log odds of ordered classes.
     """
 
     rule: int
     covered: float
-    correct: float
+    correct: float | None
     alone: float
     coverage: float
     precision: float | None
     low: float | None
     high: float | None
     lift: float | None
+    mean: float | None = None
+    deviation: float | None = None
 
 
 def quality(
     ruleset: "RuleSet", X: Any = None, y: Any = None, *, confidence: float = 0.95
 ) -> tuple[RuleQuality, ...]:
-    """Measure coverage, precision with a confidence interval, and lift of every rule.
+    """Measure coverage, precision with a confidence interval, lift, or mean target of every rule.
 
     Parameters
     ----------
@@ -124,16 +165,34 @@ def quality(
     (3, 0.21, 0.94)
     """
     known = [rule.statistics for rule in ruleset] if X is None else ruleset.statistics(X, y)
-    total = sum(ruleset.class_counts) if X is None else float(len(y))
+    countable = ruleset.semantics.name in COUNTABLE
     result = []
-    for r, (holds, found) in enumerate(zip(ruleset.arrays.holds_for, known, strict=True)):
+    for r, found in enumerate(known):
         if found is None:
             raise ValueError(f"Rule {r} has no statistics from training; give a labelled table.")
-        correct, n = sum(compress(found.support, holds)), found.covered
-        low, high = wilson(correct, n, confidence) if n else (None, None)
-        counts = n, correct, found.alone, n / total if total else 0.0
-        result.append(RuleQuality(r, *counts, found.precision, low, high, found.lift))
+        n, correct = found.covered, None
+        if countable:
+            correct = sum(compress(found.support, ruleset.arrays.holds_for[r]))
+        low, high = wilson(correct, n, confidence) if n and correct is not None else (None, None)
+        size = _table_size(ruleset, found) if X is None else float(len(y))
+        counts = n, correct, found.alone, n / size if size else 0.0
+        moments = (None, None) if countable else _moments(found)
+        result.append(RuleQuality(r, *counts, found.precision, low, high, found.lift, *moments))
     return tuple(result)
+
+
+def _table_size(ruleset: "RuleSet", known: RuleStatistics | None) -> float:
+    """Return the size of the table that statistics from training were computed on."""
+    return sum(ruleset.class_counts) or getattr(known, "total", None) or 0.0
+
+
+def _moments(known: RuleStatistics) -> tuple[float | None, float | None]:
+    """Return the mean and the standard deviation of numbers, or of the positions of classes."""
+    if known.total is not None or not known.covered:
+        return known.mean, known.deviation
+    places = np.arange(len(known.support))
+    mean = float(np.average(places, weights=known.support))
+    return mean, sqrt(float(np.average((places - mean) ** 2, weights=known.support)))
 
 
 @dataclass(frozen=True)
@@ -229,6 +288,12 @@ class RuleDrift:
         Whether its coverage, or its precision, is lower than chance explains.
     p_fires_less, p_errs_more : float
         One-sided p-values of Fisher's exact test.
+    mean, new_mean : float or None
+        Mean of the target among the covered samples, as in `RuleQuality`.
+    mean_differs : bool
+        Whether the means differ by more than chance explains.
+    p_mean_differs : float
+        Two-sided p-value of Welch's t-test.
     """
 
     rule: int
@@ -240,6 +305,10 @@ class RuleDrift:
     errs_more: bool
     p_fires_less: float
     p_errs_more: float
+    mean: float | None = None
+    new_mean: float | None = None
+    mean_differs: bool = False
+    p_mean_differs: float = 1.0
 
 
 def drift(
@@ -248,14 +317,16 @@ def drift(
     """Compare each rule on new data with its statistics from training.
 
     A flag is raised where Fisher's exact test (one-sided) gives less than `level` divided by the
-    number of tests (Bonferroni): the probability of any false alarm is at most `level`.
+    number of tests (Bonferroni): the probability of any false alarm is at most `level`. In
+    regression, and where rules add to log odds of ordered classes, Welch's t-test of the mean
+    target takes the place of the test of the precision.
 
     Parameters
     ----------
     ruleset : RuleSet
         Its rules must carry statistics, which estimators and `RuleSet.with_statistics` compute.
     X : table
-    y : labels, optional
+    y : labels or numbers, optional
         Without them only the coverage is compared.
     level : float
 
@@ -267,23 +338,27 @@ def drift(
     >>> drift(rules, [[5]] * 50)[0].fires_less
     True
     """
-    total = round(sum(ruleset.class_counts))
+    new: Sequence[RuleQuality | None] = [None] * len(ruleset)
     if y is None:
         covers = ruleset.covers(X)
-        n_new, counts = len(covers), [(n, 0) for n in covers.sum(axis=0).tolist()]
+        n_new, covered = len(covers), covers.sum(axis=0).tolist()
     else:
-        n_new = len(y)
-        counts = [(int(rule.covered), int(rule.correct)) for rule in quality(ruleset, X, y)]
+        new = quality(ruleset, X, y)
+        n_new, covered = len(y), [int(one.covered) for one in new if one is not None]
     limit = level / max(1, len(ruleset) * (1 if y is None else 2))
     result = []
-    for old, (n, hits) in zip(quality(ruleset), counts, strict=True):
-        # Training may have been weighted; the test counts samples.
-        before, before_hits = round(old.covered), round(old.correct)
-        p_fires = fisher_less(n, n_new, before, total)
-        p_errs = 1.0 if y is None else fisher_less(hits, n, before_hits, before)
-        precision = hits / n if n and y is not None else None
-        known = old.rule, old.coverage, n / n_new if n_new else 0.0, old.precision, precision
-        result.append(RuleDrift(*known, p_fires < limit, p_errs < limit, p_fires, p_errs))
+    for rule, old, n, now in zip(ruleset, quality(ruleset), covered, new, strict=True):
+        # Training may have been weighted; the tests count samples.
+        before, size = round(old.covered), round(_table_size(ruleset, rule.statistics))
+        p_fires, p_errs, p_mean = fisher_less(n, n_new, before, size), 1.0, 1.0
+        if now is not None and old.correct is not None and now.correct is not None:
+            p_errs = fisher_less(int(now.correct), n, round(old.correct), before)
+        elif now is not None:
+            p_mean = welch(old, now)
+        new_precision, new_mean = (getattr(now, key, None) for key in ("precision", "mean"))
+        known = old.rule, old.coverage, n / n_new if n_new else 0.0, old.precision, new_precision
+        tests = p_fires < limit, p_errs < limit, p_fires, p_errs
+        result.append(RuleDrift(*known, *tests, old.mean, new_mean, p_mean < limit, p_mean))
     return tuple(result)
 
 
@@ -292,8 +367,9 @@ def is_training_table(
 ) -> bool:
     """Return whether a labelled table appears to be the one that rules were learned from.
 
-    It is if each class has as many samples, and each rule covers as many samples of each class. Two
-    different tables rarely agree in all of that. False where the rules carry no statistics.
+    It is if each class has as many samples, and each rule covers as many samples of each class; in
+    regression, if the mean of these is the same. Two different tables rarely agree in all of that.
+    False where the rules carry no statistics.
 
     Parameters
     ----------
@@ -311,14 +387,18 @@ def is_training_table(
     >>> is_training_table(rules, X, y), is_training_table(rules, X[:-1], y[:-1])
     (True, False)
     """
-    known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
+    known = [rule.statistics for rule in ruleset if rule.statistics is not None]
     if not known or len(known) < len(ruleset):
         return False
-    sizes = Counter(as_labels(y).tolist())
+    sizes = Counter(as_labels(y).tolist()) if ruleset.classes else Counter()
     if tuple(float(sizes[label]) for label in ruleset.classes) != ruleset.class_counts:
         return False
     found = ruleset.statistics(X, y) if found is None else found
-    return [one.support for one in found] == known
+
+    def facts(one: RuleStatistics) -> tuple[Any, ...]:
+        return one.support, one.mean, one.total
+
+    return list(map(facts, found)) == list(map(facts, known))
 
 
 def fisher_less(hits: int, trials: int, other_hits: int, other_trials: int) -> float:
@@ -327,3 +407,18 @@ def fisher_less(hits: int, trials: int, other_hits: int, other_trials: int) -> f
 
     total = trials + other_trials
     return float(hypergeom.cdf(hits, total, hits + other_hits, trials)) if total else 1.0
+
+
+def welch(one: RuleQuality, other: RuleQuality) -> float:
+    """Return the p-value of Welch's t-test (two-sided) that the means of the target are equal."""
+    from scipy.stats import ttest_ind_from_stats  # noqa: PLC0415 - prediction needs numpy alone
+
+    moments: list[float] = []
+    for found in (one, other):
+        if found.mean is None or found.deviation is None or found.covered < 2:
+            return 1.0
+        corrected = found.deviation * sqrt(found.covered / (found.covered - 1))
+        moments += [found.mean, corrected, found.covered]
+    if not one.deviation and not other.deviation:
+        return float(one.mean == other.mean)
+    return float(ttest_ind_from_stats(*moments, equal_var=False).pvalue)

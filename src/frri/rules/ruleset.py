@@ -36,7 +36,7 @@ from frri.rules.rule import (
     plain_scalar,
 )
 from frri.rules.rule_statistics import rule_statistics
-from frri.rules.semantics import COUNTABLE, SHORTHANDS, Semantics
+from frri.rules.semantics import SHORTHANDS, Semantics
 from frri.table import Attribute, to_matrix
 from frri.table.encode import check_order
 from frri.table.targets import check_quantities
@@ -100,8 +100,8 @@ class RuleSet:
     ...     target="diabetes",
     ... )
     >>> print(rules)
-    IF glucose <= 105 (fades, ends at 191) THEN diabetes = no   [confidence 0.90]
-    IF glucose >= 180 (fades, ends at 100) THEN diabetes = yes   [confidence 0.80]
+    IF glucose <= 105 (fades, ends at 191) THEN diabetes = no   [weight 0.90]
+    IF glucose >= 180 (fades, ends at 100) THEN diabetes = yes   [weight 0.80]
     >>> rules.predict([[90], [170]]).tolist()
     ['no', 'yes']
     >>> RuleSet.from_json(rules.to_json()) == rules
@@ -292,16 +292,16 @@ class RuleSet:
     def statistics(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[RuleStatistics, ...]:
         """Compute what each rule covers in a labelled table, in samples or their weight.
 
+        In regression, `y` holds numbers, and the statistics their mean and standard deviation.
+
         Examples
         --------
         >>> from frri.rules import NumericCondition
         >>> low = Rule((NumericCondition.below("a", 3),), 0)
         >>> rules = RuleSet((low,), (Attribute("a"),), (0, 1))
         >>> rules.statistics([[1], [2], [3], [2]], [0, 0, 1, 1])
-        (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3),)
+        (RuleStatistics(support=(2, 1), precision=0.666..., lift=1.333..., alone=3, ...),)
         """
-        what = "The table of what rules cover, class by class,"
-        self.semantics.require(COUNTABLE, what, "look at RuleSet.covers instead")
         matrix = self.arrays.clipped(to_matrix(X, self.attributes, self.used_attributes))
         return rule_statistics(self, matrix, y, sample_weight)
 

@@ -9,6 +9,7 @@ from unicodedata import bidirectional
 import numpy as np
 
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
+from frri.rules.semantics import COUNTABLE
 from frri.table import Attribute
 
 if TYPE_CHECKING:
@@ -109,12 +110,18 @@ def _votes_text(ruleset: "RuleSet | None", rule: "Rule", votes: tuple[float, ...
 def _bracketed(ruleset: "RuleSet | None", rule: "Rule") -> str:
     """Return the weight and statistics of a rule in brackets; nothing where there are none."""
     adds = ruleset is not None and ruleset.semantics.meaning.adds
-    known = [] if adds else [f"confidence {share(rule.weight)}"]
-    if rule.statistics is not None:
-        total = "" if ruleset is None else f" of {amount(sum(ruleset.class_counts))}"
-        known.append(f"covers {amount(rule.statistics.covered)}{total}")
-        if rule.statistics.precision is not None:
-            known.append(f"precision {share(rule.statistics.precision)}")
+    known = [] if adds else [f"weight {share(rule.weight)}"]
+    found = rule.statistics
+    if found is not None:
+        total = found.total if ruleset is None else sum(ruleset.class_counts) or found.total
+        known.append(f"covers {amount(found.covered)}{f' of {amount(total)}' if total else ''}")
+        if found.precision is not None:
+            known.append(f"precision {share(found.precision)}")
+        elif found.mean is not None and found.deviation is not None:
+            known.append(f"mean {_short(found.mean)}, SD {_short(found.deviation)}")
+        elif ruleset is not None and ruleset.task == "ordinal" and found.covered:
+            middle = np.searchsorted(np.cumsum(found.support), found.covered / 2.0)
+            known.append(f"median {ruleset.classes[middle]}")
     return f"   [{', '.join(known)}]" if known else ""
 
 
@@ -212,6 +219,11 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
+def _short(value: float) -> str:
+    """Return a number with four significant digits, or all of its integer part."""
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
 def amount(value: float) -> str:
     """Return a number of samples, or their weight, as a string."""
     return f"{value:.0f}" if value == round(value) else f"{value:.10g}"
@@ -240,11 +252,13 @@ def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
         columns["contribution"] = lambda rule: rule.weight * float(rule.consequent)
     else:
         columns["then"] = consequent
-        columns["vote" if meaning.adds else "confidence"] = lambda rule: rule.weight
+        columns["vote" if meaning.adds else "weight"] = lambda rule: rule.weight
     columns["conditions"] = lambda rule: len(rule.conditions)
     if any(rule.statistics is not None for rule in ruleset):
         columns["covers"] = _statistic("covered")
-        columns |= {name: _statistic(name) for name in ("precision", "lift", "alone")}
+        ratios = ("precision", "lift") if ruleset.semantics.name in COUNTABLE else ()
+        ratios = ("mean", "deviation") if ruleset.task == "regression" else ratios
+        columns |= {name: _statistic(name) for name in (*ratios, "alone")}
     return columns
 
 
@@ -265,6 +279,8 @@ _CELLS: dict[str, Callable[[float], str]] = {
     "contribution": "{:+.6g}".format,
     "covers": amount,
     "alone": amount,
+    "mean": _short,
+    "deviation": _short,
 }
 
 

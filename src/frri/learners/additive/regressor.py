@@ -229,9 +229,9 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> additive = AdditiveRulesOrdinalClassifier(max_rules=3).fit(X, y)
     >>> print(additive.ruleset_)
-    IF petal width (cm) <= 0.39 (fades, ends at 1.91) THEN target -15.52
+    IF petal width (cm) <= 0.39 (fades, ends at 1.91) THEN target -15.52   [covers 121 ...
     IF petal length (cm) <= 4.611 (fades, ends at 6.889) AND petal width (cm) <= 1.604 (...) ...
-    IF petal length (cm) <= 1.991 (fades, ends at 5.509) THEN target -13.98
+    IF petal length (cm) <= 1.991 (fades, ends at 5.509) THEN target -13.98   [covers ...
     BASE target at least 1 +28.36, at least 2 +11.28
     >>> additive.score(X, y) > 0.9
     True
@@ -247,7 +247,7 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
             NumberTable(table.values, numbers, table.attributes, table.target, table.weights)
         )
         self.path_ = regressor.path_
-        self.ruleset_ = self._cut(regressor.ruleset_, table)
+        self.ruleset_ = self._with_statistics(self._cut(regressor.ruleset_, table), table)
 
     def _cut(self, summed: RuleSet, table: TrainingTable) -> RuleSet:
         """Turn rules for scores into rules for classes."""

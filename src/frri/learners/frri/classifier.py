@@ -191,7 +191,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     >>> clf = FRRIClassifier(conditions={"size": "at least"}, missing="similar")
     >>> print(clf.fit(X, ["no", "no", "yes", "yes"]).ruleset_)
     IF colour = red AND size >= 5 (fades, ends at 1) THEN class = no   [...]
-    IF colour = blue THEN class = yes   [confidence 1.00, covers 2 of 4, precision 1.00]
+    IF colour = blue THEN class = yes   [weight 1.00, covers 2 of 4, precision 1.00]
     """
 
     _warns_of_many_rules = True

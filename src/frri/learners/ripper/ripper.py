@@ -132,10 +132,10 @@ class RIPPERClassifier(GrownRuleClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> ripper = RIPPERClassifier(random_state=0).fit(X, y)
     >>> print(ripper.ruleset_)
-    IF petal width (cm) >= 1.7 THEN target = 2   [confidence 0.96, covers 48 of 150, precision 0.96]
-    IF petal length (cm) >= 5 THEN target = 2   [confidence 0.80, covers 46 of 150, precision 0.96]
-    IF petal length (cm) >= 3 THEN target = 1   [confidence 1.00, covers 100 of 150, precision 0.50]
-    OTHERWISE target = 0   [confidence 1.00, covers 150 of 150, precision 0.33]
+    IF petal width (cm) >= 1.7 THEN target = 2   [weight 0.96, covers 48 of 150, precision 0.96]
+    IF petal length (cm) >= 5 THEN target = 2   [weight 0.80, covers 46 of 150, precision 0.96]
+    IF petal length (cm) >= 3 THEN target = 1   [weight 1.00, covers 100 of 150, precision 0.50]
+    OTHERWISE target = 0   [weight 1.00, covers 150 of 150, precision 0.33]
     >>> ripper.predict(X[:2])
     array([0, 0])
     """
