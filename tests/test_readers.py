@@ -575,8 +575,10 @@ def test_kinds_are_shown():
     ]
 
 
-def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists():
+@pytest.mark.parametrize("dtype", [object, "string"])
+def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists(dtype):
     frame = pd.DataFrame({"name": [f"n{i}" for i in range(30)], "a": range(30), "y": [0, 1] * 15})
+    frame["name"] = frame["name"].astype(dtype)  # strings have a type of their own in pandas 3
     with pytest.warns(UserWarning, match=r"'name' has 30 different texts.*--nominal name keeps it"):
         assert list(split_training(frame, "t", "y")[0].columns) == ["a"]
     assert list(split_training(frame, "t", "y", nominal=["name"])[0].columns) == ["name", "a"]
