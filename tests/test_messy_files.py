@@ -99,25 +99,44 @@ def test_rows_without_a_class_are_left_out_on_demand(folder, capsys):
     assert model["classes"] == [0, 1]
 
 
-def test_numbering_and_empty_columns_are_noted_with_what_to_type(folder, capsys):
+def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     rows = [(892 + i * 7, i + 1, "", *r) for i, (_, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "PassengerId,row_id,no use,crp mg/l,kind,y"))
-    said, _ = fitted(capsys)
+    said, model = fitted(capsys)
     assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in said
-    assert (
-        "note: Columns 'PassengerId', 'row_id' have another whole number in every row; "
-        "leave them out with --ignore PassengerId,row_id." in said
-    )
+    for name in ("PassengerId", "row_id"):
+        assert (
+            f"note: Column '{name}' has 20 different whole numbers in 20 rows, as names and numbers "
+            f"of things have; it is left out (--numeric {name} keeps it)." in said
+        )
+    assert names(model) == ["no use", "crp mg/l", "kind"]
     said, _ = fitted(capsys, "--no-check", "--ignore", "PassengerId,row_id,no use")
     assert "leave" not in said
+    assert "left out" not in said
+    kept = fitted(capsys, "--no-check", "--numeric", "row_id", "--nominal", "PassengerId")[1]
+    assert names(kept) == ["PassengerId", "row_id", "no use", "crp mg/l", "kind"]
+    assert [a["name"] for a in kept["attributes"] if a["kind"] == "nominal"] == [
+        "PassengerId",
+        "kind",
+    ]
 
 
-def test_numbers_that_count_on_are_noted_whatever_they_are_called(folder, capsys):
-    rows = [(1000 + i, i * 7 % 60, *r) for i, (_, *r) in enumerate(ROWS * 3)]
-    (folder / "x.csv").write_text(table(rows, "Kundennummer,age,crp mg/l,kind,y"))
-    said, _ = fitted(capsys, "--no-check")
-    assert "note: Column 'Kundennummer' has another whole number in every row;" in said
-    assert "'age'" not in said
+def test_numbers_that_count_on_are_left_out_whatever_they_are_called(folder, capsys):
+    rows = [(1000 + i + i // 20, 1960 + i, i * 7 % 60, *r) for i, (_, *r) in enumerate(ROWS * 3)]
+    (folder / "x.csv").write_text(table(rows, "Kundennummer,year,age,crp mg/l,kind,y"))
+    said, model = fitted(capsys, "--no-check")
+    assert "note: Column 'Kundennummer' has 60 different whole numbers in 60 rows" in said
+    assert names(model) == ["year", "age", "crp mg/l", "kind"]
+    # Distinct measurements have gaps, or come in any order.
+    rows = [(20_000 + i * 37 % 600, "yes" if i > 30 else "no") for i in range(60)]
+    (folder / "x.csv").write_text(table(rows, "income,y"))
+    assert names(fitted(capsys, "--no-check")[1]) == ["income"]
+
+
+def test_a_column_that_counts_up_is_kept_where_there_is_no_other(folder, capsys):
+    rows = [(i, "yes" if i > 30 else "no") for i in range(60)]
+    (folder / "x.csv").write_text(table(rows, "id,y"))
+    assert names(fitted(capsys, "--no-check")[1]) == ["id"]
 
 
 def test_rows_without_a_class_are_left_out_of_evaluation_and_page(folder, capsys):

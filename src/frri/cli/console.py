@@ -101,6 +101,8 @@ class Parser(argparse.ArgumentParser):
         many: dict[str, Any] = {"action": "append", "default": []}
         self.add("--ignore A,B", "columns to leave out", **many)
         self.add("--nominal A,B", "columns whose values have no order", **many)
+        numeric = "columns of numbers, even if these look like identifiers"
+        self.add("--numeric A,B", numeric, **many)
         self.add("--ordinal COLUMN=A<B<C", "a column and its values from low to high", **many)
 
     def add_reading_options(self, *, labelled: bool = False) -> None:
@@ -131,8 +133,12 @@ class Arguments(argparse.Namespace):
         """Declared types of columns, for `read_training`; a column can only be used in one way."""
         ordinal = dict(_parse_ordinal(text) for text in self.ordinal)
         uses = [
-            *[(column, "--ignore") for names in self.ignore for column in split_names(names)],
-            *[(column, "--nominal") for names in self.nominal for column in split_names(names)],
+            *[
+                (column, f"--{option}")
+                for option in ("ignore", "nominal", "numeric")
+                for names in getattr(self, option)
+                for column in split_names(names)
+            ],
             *[(column, "--ordinal") for column in ordinal],
             (self.target, "--target"),
             (getattr(self, "weights", None), "--weights"),
@@ -141,7 +147,8 @@ class Arguments(argparse.Namespace):
         for column, option in uses:
             if column is not None and seen.setdefault(column, option) != option:
                 raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
-        return {"nominal": self.nominal, "ordinal": ordinal, "ignore": self.ignore}
+        names = {option: getattr(self, option) for option in ("ignore", "nominal", "numeric")}
+        return {"ordinal": ordinal, **names}
 
 
 # ------------------------------------------------------------------ types of values

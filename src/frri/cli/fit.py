@@ -1,11 +1,12 @@
 """Learn rules from a table and save them as a model.
 
 Types of columns are inferred from the table and shown: numbers are numeric, ISO dates dates, texts
-and truth values nominal. --nominal, --ordinal and --ignore declare otherwise. Without --learner,
-the best one on held-out rows is taken: ripper, additive, compact or frri; --learner frri is always
-the paper's. --task regression predicts a number instead of a class, --task ordinal classes that
-have an order: that of numbers, or that of --order. Ctrl-C during the search for the fewest rules
-keeps the best found so far. The last line is the score of such rules on held-out rows.
+and truth values nominal; identifiers are left out. --nominal, --numeric, --ordinal and --ignore
+declare otherwise. Without --learner, the best one on held-out rows is taken: ripper, additive,
+compact or frri; --learner frri is always the paper's. --task regression predicts a number instead
+of a class, --task ordinal classes that have an order: that of numbers, or that of --order. Ctrl-C
+during the search for the fewest rules keeps the best found so far. The last line is the score of
+such rules on held-out rows.
 
 $ frri fit patients.csv --target risk -o model.json
 $ frri fit january.csv february.csv --target risk -o model.json

@@ -28,7 +28,11 @@ MOST_CLASSES = 1_000
 ENOUGH_TO_COUNT = 50
 
 # Names of columns that number things: id, patient_id, PassengerId, row names.
-_NUMBERING = re.compile(r"(?i:^|[ _.])(?i:id|nr|key|index|row ?names?|number)$|[a-z]I[dD]$")
+_NUMBERING = re.compile(
+    r"(?i:^|[ _.])(?i:id|nr|key|row ?names?)$|(?i:^(row[ _.]?)?(index|number)$)|[a-z]I[dD]$"
+)
+# Names of columns that count up and are quantities: year, day, rank.
+_COUNTING = re.compile(r"year|month|week|day|date|time|rank", re.IGNORECASE)
 
 
 class TrainingOptions(NamedTuple):
@@ -38,9 +42,9 @@ class TrainingOptions(NamedTuple):
     ----------
     weights : str, optional
         Column of the sample weights.
-    nominal, ignore : collection of str
-        Columns whose values have no order, and columns to leave out; each may name several,
-        separated by commas.
+    nominal, numeric, ignore : collection of str
+        Columns whose values have no order, columns of numbers even if these look like identifiers,
+        and columns to leave out; each may name several, separated by commas.
     ordinal : mapping
         Columns and their values from low to high.
     drop_unlabelled : bool
@@ -59,6 +63,7 @@ class TrainingOptions(NamedTuple):
 
     weights: str | None = None
     nominal: Collection[str] = ()
+    numeric: Collection[str] = ()
     ordinal: Mapping[str, Sequence[str]] = MappingProxyType({})
     ignore: Collection[str] = ()
     drop_unlabelled: bool = False
@@ -176,7 +181,11 @@ def split_training(
     apart = [column for column in (target, how.weights) if column is not None]
     for column in apart:
         find_name(column, frame.columns, name)
-    nominal, ignore = _split_names(how.nominal, frame), _split_names(how.ignore, frame)
+    nominal, numeric, ignore = (
+        _split_names(names, frame) for names in (how.nominal, how.numeric, how.ignore)
+    )
+    for column in numeric:
+        find_name(column, frame.columns, name)
     if how.drop_unlabelled:
         frame = _keep_rows(frame, frame[target].notna(), [target], f"have no {target!r}")
     y = _target(frame[target], how)
@@ -187,9 +196,9 @@ def split_training(
     if X.columns.empty:
         raise ValueError(f"{name} has no column left to learn from.")
     declared = (*nominal, *how.ordinal)
-    X = _drop_identifiers(X, declared)
+    X = _drop_identifiers(X, (*declared, *numeric))
     check_kinds(X, declared=declared)
-    _warn_about_useless(X.drop(columns=list(declared)))
+    _warn_about_empty(X.drop(columns=list(declared)))
     return X, y, weights
 
 
@@ -236,16 +245,16 @@ def _keep_rows(
 
 
 def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
-    """Drop strings that name the rows, with a note, unless there is nothing else."""
-    names = [
-        name
-        for name, column in frame.items()
-        if name not in declared and looks_like_identifier(column)
-    ]
-    for name in names:
-        what = f"Column {name!r} has {frame[name].nunique()} different texts"
-        option = f"--nominal {quote_name(name)}"
-        if len(names) == len(frame.columns):
+    """Drop columns that name or number the rows, each with a note, unless there is nothing else."""
+    columns = frame.drop(columns=list(declared))
+    found = dict.fromkeys(filter(lambda name: looks_like_identifier(frame[name]), columns), "texts")
+    numbers = [name for name in columns if _numbers_rows(frame[name])]
+    if len(found) + len(numbers) < len(frame.columns):
+        found |= dict.fromkeys(numbers, "whole numbers")
+    for name, kind in found.items():
+        what = f"Column {name!r} has {frame[name].nunique()} different {kind}"
+        option = f"--{'nominal' if kind == 'texts' else 'numeric'} {quote_name(name)}"
+        if len(found) == len(frame.columns):
             raise ValueError(
                 f"{what}, as names and numbers of things have, and there is no other column to "
                 f"learn from; insist on it ({option})."
@@ -254,28 +263,29 @@ def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.D
             f"{what} in {len(frame)} rows, as names and numbers of things have; it is left out "
             f"({option} keeps it)."
         )
-    return frame.drop(columns=names)
-
-
-def _warn_about_useless(frame: "pd.DataFrame") -> None:
-    """Warn of columns without any information about other rows."""
-    empty = [name for name in frame.columns if frame[name].isna().all()]
-    numbering = [name for name in frame.columns if _numbers_rows(frame[name])]
-    for found, what in ((empty, "no values"), (numbering, "another whole number in every row")):
-        if found:
-            shown = join_names(repr(name) for name in found)
-            one = len(found) == 1
-            columns, have, them = ("Column", "has", "it") if one else ("Columns", "have", "them")
-            option = f"--ignore {quote_name(','.join(found))}"
-            _warn(f"{columns} {shown} {have} {what}; leave {them} out with {option}.")
+    return frame.drop(columns=list(found))
 
 
 def _numbers_rows(column: "pd.Series[Any]") -> bool:
-    """Return whether values are distinct integers that count up, or are named like numbers."""
-    if column.dtype.kind not in "iu" or len(column) < 10 or not column.is_unique:
+    """Return whether distinct integers count up with few gaps, or are named like identifiers."""
+    name, n = str(column.name), len(column)
+    if column.dtype.kind not in "iu" or n < 10 or not column.is_unique:
         return False
-    counts_up = len(column) >= ENOUGH_TO_COUNT and bool((column.diff()[1:] == 1).all())
-    return counts_up or _NUMBERING.search(str(column.name)) is not None
+    if _NUMBERING.search(name) or _COUNTING.search(name) or n < ENOUGH_TO_COUNT:
+        return _NUMBERING.search(name) is not None
+    few_gaps = int(column.max()) - int(column.min()) < 1.1 * n
+    return few_gaps and bool(column.is_monotonic_increasing)
+
+
+def _warn_about_empty(frame: "pd.DataFrame") -> None:
+    """Warn of columns without any values."""
+    empty = [name for name in frame.columns if frame[name].isna().all()]
+    if empty:
+        shown = join_names(repr(name) for name in empty)
+        one = len(empty) == 1
+        columns, have, them = ("Column", "has", "it") if one else ("Columns", "have", "them")
+        option = f"--ignore {quote_name(','.join(empty))}"
+        _warn(f"{columns} {shown} {have} no values; leave {them} out with {option}.")
 
 
 def _target(column: "pd.Series[Any]", how: TrainingOptions) -> "pd.Series[Any]":
