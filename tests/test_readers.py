@@ -27,8 +27,9 @@ from frri.readers.infer_types import (
     declare,
     to_strings,
 )
-from frri.readers.training import split_training
+from frri.readers.training import join_tables, split_training
 from frri.table import encode_frame, to_matrix
+from frri.table.columns import kind_of
 from frri.table.encode import summarize_table
 from thorough import often
 
@@ -311,6 +312,34 @@ def test_what_may_mean_something_else_stays_text(values):
 
 def test_declared_texts_are_never_dressed_numbers():
     assert read("a\n45%\n", strings={"a": ["45%"]})["a"].tolist() == ["45%"]
+
+
+@pytest.mark.parametrize(
+    ("written", "near", "day"),
+    [
+        ("9999-12-31", "2020-01-31", dt.date(9999, 12, 31)),
+        ("0001-01-01", "2020-01-31", dt.date(1, 1, 1)),
+        ("9999-12-31T23:00:00Z", "2020-01-31T05:30:00+05:30", dt.date(9999, 12, 31)),
+        ("31.12.9999", "31.1.2020", dt.date(9999, 12, 31)),
+    ],
+)
+def test_dates_that_are_far_away_are_dates_and_may_mark_missing_values(written, near, day):
+    content = f"d,n\n{near},1\n{written},2\n,3\n"
+    said = re.escape(f"'d' holds '{written}' among dates; if it marks a missing value, type")
+    with pytest.warns(UserWarning, match=f"{said} --na-values {written}"):
+        frame = read(content)
+    assert kind_of(frame["d"]) == "date"
+    found = encode_frame(frame).matrix[:, 0]
+    assert found[0] == dt.date(2020, 1, 31).toordinal() - dt.date(1970, 1, 1).toordinal()
+    assert int(found[1]) == day.toordinal() - dt.date(1970, 1, 1).toordinal()
+    assert np.isnan(found[2])
+    assert read(content, na_values=[written])["d"].isna().tolist() == [False, True, True]
+
+
+def test_tables_with_dates_near_and_far_are_joined():
+    with pytest.warns(UserWarning, match="9999"):
+        frames = {year: read(f"d\n{year}-01-31\n") for year in ("2020", "9999")}
+    assert join_tables(frames)["d"].dt.year.tolist() == [2020, 9999]
 
 
 @pytest.mark.parametrize(

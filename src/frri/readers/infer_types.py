@@ -3,13 +3,14 @@
 import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from time import strftime, strptime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frri._util import Flags, find_name, import_pandas, quote_name
 from frri.table.checks import FEWEST_NAMES, find_mistake
-from frri.table.columns import category_positions, kind_of
+from frri.table.columns import category_positions, kind_of, plain_column
 from frri.table.targets import MOST_NUMBERED_CLASSES
 
 if TYPE_CHECKING:
@@ -151,15 +152,14 @@ def _parse(
     column: "pd.Series[Any]", texts: list[str], options: ReadOptions
 ) -> "tuple[pd.Series[Any], str]":
     """Convert dates, numbers, percentages and the like; return a note about what was guessed."""
-    to_datetime = import_pandas().to_datetime
-    if all(map(_ISO_DATE.fullmatch, texts)):
-        try:  # times in a time zone become UTC
-            return to_datetime(column, format="ISO8601", utc=True).dt.tz_localize(None), ""
-        except ValueError:  # a day that does not exist
-            return column, ""
     formats = find_date_formats(texts, options.date_format)
     if len(formats) == 1:
-        return to_datetime(column, format=formats[0]), ""
+        dates = parse_dates(column, formats[0])
+        far = column[(dates.dt.year < EARLIEST_YEAR) | (dates.dt.year > LATEST_YEAR)]
+        return dates, "" if far.empty else (
+            f"{far.iloc[0]!r} among dates; if it marks a missing value, type --na-values "
+            f"{quote_name(far.iloc[0])}."
+        )
     if formats:
         return column, (
             f"dates such as {texts[0]!r}, of which day and month cannot be told apart: they stay "
@@ -284,6 +284,9 @@ def _parse_amounts(values: list[str], decimal_commas: bool) -> tuple[str, dict[s
 
 # ------------------------------------------------------------------ dates
 
+# Dates outside these years may mark missing values.
+EARLIEST_YEAR, LATEST_YEAR = 1000, 2999
+_ISO = "ISO8601"
 _DATES = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _DATE_FORMATS = [date + time for date in _DATES for time in ("", " %H:%M", " %H:%M:%S")]
 _DATE_LIKE = re.compile(
@@ -296,15 +299,44 @@ def find_date_formats(texts: list[str], asked: str | None = None) -> list[str]:
 
     The one that is asked for comes before all others.
     """
-    to_datetime = import_pandas().to_datetime
+    column = import_pandas().Series(texts, dtype=object)
 
     def fits(candidate: str) -> bool:
-        return bool(to_datetime(texts, format=candidate, errors="coerce").notna().all())
+        try:
+            parse_dates(column, candidate)
+        except (ValueError, OverflowError):
+            return False
+        return True
 
+    if all(map(_ISO_DATE.fullmatch, texts)):
+        return [_ISO] if fits(_ISO) else []
     if asked and fits(asked):
         return [asked]
     like_dates = all(map(_DATE_LIKE.fullmatch, texts))
     return [candidate for candidate in _DATE_FORMATS if like_dates and fits(candidate)]
+
+
+def parse_dates(column: "pd.Series[Any]", date_format: str) -> "pd.Series[Any]":
+    """Convert strings to dates; times in a time zone become UTC.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> parse_dates(pd.Series(["31.12.9999", None]), "%d.%m.%Y").dt.year.tolist()
+    [9999.0, nan]
+    """
+    pd = import_pandas()
+    try:
+        dates = pd.to_datetime(column, format=date_format, utc=True)
+    except pd.errors.OutOfBoundsDatetime:  # nanoseconds of pandas 2 reach from 1677 to 2262
+        iso = date_format == _ISO
+        dates = [
+            datetime.fromisoformat(text) if iso else datetime.strptime(text, date_format)  # noqa: DTZ007
+            for text in column.dropna()
+        ]
+        known = pd.Series(plain_column(dates), column.dropna().index)
+        return known.reindex(column.index).rename(column.name)
+    return dates.dt.tz_localize(None).dt.as_unit("us")
 
 
 def check_date_format(date_format: str) -> None:
