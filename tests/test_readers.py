@@ -1,13 +1,19 @@
 """Tables from files, and the kinds of their columns."""
 
+import bz2
 import datetime as dt
+import gzip
 import io
+import lzma
 import re
 import sys
 import warnings
 from decimal import Decimal
+from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -17,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from call_counts import calls
-from frri.readers import read_table
+from frri.readers import files, read_table
 from frri.readers.arff import read_arff
 from frri.readers.delimited import read_delimited
 from frri.readers.infer_types import (
@@ -463,10 +469,14 @@ def test_every_kind_of_file_gives_the_same_table(name, tmp_path):
     assert kinds == ["numeric", "nominal", "date", "nominal"]
 
 
+DAMAGED = gzip.compress(b"a,b\n1,2\n", mtime=0)[:10] + b"\xff" * 30
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
         ("x.csv.gz", b"a,b\n", "x.csv.gz is not compressed as its ending '.gz' says, or damaged."),
+        ("x.csv.gz", DAMAGED, "x.csv.gz is not compressed as its ending '.gz' says, or damaged."),
         ("x.csv.zst", b"a,b\n", "x.csv.zst is not compressed as its ending"),
         ("x.gz", b"", "x.gz: cannot tell the format from the ending ''"),
         ("x.xlsx", b"a,b\n", "x.xlsx is not a spreadsheet, or a damaged one."),
@@ -482,6 +492,81 @@ def test_other_files_have_their_sentences(name, content, sentence, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=re.escape(sentence)):
         read_table(tmp_path / name)
+
+
+TOO_LARGE = "holds more than .* GiB decompressed, the maximum; delete what is not part of the table"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.csv.bz2", "x.csv.xz", "x.csv.zst", "-"])
+def test_nothing_is_read_beyond_the_maximum_size(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = b"a,b\n" + b"1,2\n" * 100_000
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    pack[".zst"] = lambda content: pa.compress(content, codec="zstd", asbytes=True)
+    packed = pack.get(Path(name).suffix, bytes)(content)
+    stream = io.BytesIO(packed)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
+    Path(name).write_bytes(packed)
+    monkeypatch.setattr(files, "STRETCH", 1 << 10)
+    monkeypatch.setattr(files, "MOST_BYTES", len(content) - 1)
+    with pytest.raises(ValueError, match=TOO_LARGE):
+        read_table(name)
+    monkeypatch.setattr(files, "MOST_BYTES", len(content))
+    stream.seek(0)
+    assert len(read_table(name)) == 100_000
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+def test_devices_are_not_read_without_end(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="zero: cannot tell the format from the ending ''"):
+        read_table("/dev/zero")
+    monkeypatch.setattr(files, "MOST_BYTES", 1 << 24)
+    (tmp_path / "x.csv").symlink_to("/dev/zero")
+    with pytest.raises(ValueError, match=f"x.csv {TOO_LARGE}"):
+        read_table(tmp_path / "x.csv")
+
+
+def test_spreadsheets_are_measured_before_their_cells_are_allocated(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active.append([1, 2])
+    book.active["XFD1048576"].number_format = "0.00"  # an empty cell takes no room
+    book.create_sheet()["XFD1048576"] = 1  # nor does another sheet
+    book.worksheets[1]["A1"] = 1
+    book.save(tmp_path / "x.xlsx")
+    assert columns(read_table(tmp_path / "x.xlsx")) == {"a": [1], "b": [2]}
+    book.active["XFD1048576"] = 1
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(ValueError, match=f"x.xlsx {TOO_LARGE}"):
+        read_table(tmp_path / "x.xlsx")
+
+
+@pytest.mark.parametrize("bomb", [False, True])
+def test_documents_are_measured_with_their_repeated_rows(bomb, tmp_path):
+    pd.DataFrame({"a": [1], "b": [2]}).to_excel(tmp_path / "x.ods", index=False, engine="odf")
+    with ZipFile(tmp_path / "x.ods") as old:
+        parts = {name: old.read(name) for name in old.namelist()}
+    cell = b'<table:table-cell table:number-columns-repeated="16384"%s/></table:table-row>'
+    value = b' office:value-type="float" office:value="1"' if bomb else b""
+    row = b'<table:table-row table:number-rows-repeated="1048574">' + cell % value
+    parts["content.xml"] = parts["content.xml"].replace(b"</table:table>", row + b"</table:table>")
+    with ZipFile(tmp_path / "x.ods", "w") as new:
+        for name, part in parts.items():
+            new.writestr(name, part)
+    if bomb:
+        with pytest.raises(ValueError, match=f"x.ods {TOO_LARGE}"):
+            read_table(tmp_path / "x.ods")
+    else:  # as programs write the rest of a sheet
+        assert columns(read_table(tmp_path / "x.ods")) == {"a": [1], "b": [2]}
+
+
+def test_parquet_is_measured_by_its_rows_and_columns(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"a": np.zeros(1000), "b": np.zeros(1000)}), tmp_path / "x.parquet")
+    monkeypatch.setattr(files, "MOST_BYTES", 15_999)
+    with pytest.raises(ValueError, match=f"x.parquet {TOO_LARGE}"):
+        read_table(tmp_path / "x.parquet")
+    monkeypatch.setattr(files, "MOST_BYTES", 16_000)
+    assert len(read_table(tmp_path / "x.parquet")) == 1000
 
 
 @pytest.mark.parametrize("kind", ["csv", "arff", "parquet", "json"])
