@@ -1066,9 +1066,9 @@ def test_results_are_utf_8_whatever_the_locale():
 
 
 @posix
-@pytest.mark.usefixtures("folder")
-def test_interrupting_ends_cleanly():
-    program = """
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_interrupting_ends_cleanly(folder, name):
+    program = f"""
 import os, signal, sys, time
 import frri.cli
 class Interrupted:
@@ -1076,16 +1076,18 @@ class Interrupted:
     def buffer(self):
         return self
     def read(self, *_):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.{name})
         time.sleep(30)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.stdin = Interrupted()
-sys.exit(frri.cli.main(["predict", "model.json", "-"]))
+sys.exit(frri.cli.main(["predict", "model.json", "-", "-o", "new.csv"]))
 """
+    before = sorted(folder.iterdir())
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False
     )
     assert result.returncode == 130
+    assert sorted(folder.iterdir()) == before
     assert (result.stdout, result.stderr) == ("", "frri: interrupted; nothing was written.\n")
 
 

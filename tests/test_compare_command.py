@@ -6,7 +6,6 @@ import sys
 import pandas as pd
 import pytest
 
-from frri.cli import bench as command
 from frri.cli import main
 from frri.learners import registry
 
@@ -14,7 +13,6 @@ from frri.learners import registry
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command.signal, "signal", lambda *_: None)
 
 
 def run(*arguments):

@@ -132,8 +132,8 @@ def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str])
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
     neighbor = target.with_name(f".frri-{secrets.token_hex(8)}")
-    descriptor = os.open(neighbor, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
+        descriptor = os.open(neighbor, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             if target.exists():
                 neighbor.chmod(target.stat().st_mode & 0o777)

@@ -2,7 +2,7 @@
 
 frri COMMAND --help describes a command. Results go to standard output, everything else to standard
 error. The exit code is 0 after success, 1 when the work failed, 2 when the arguments or the input
-cannot be used (one sentence states why, and nothing is written) and 130 after Ctrl-C.
+cannot be used (one sentence states why, and nothing is written) and 130 after Ctrl-C or SIGTERM.
 
 $ frri demo
 $ frri example patients.csv
@@ -11,7 +11,9 @@ $ frri rules model.json
 $ frri predict model.json new.csv > predictions.csv
 """
 
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -60,6 +62,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     prepare_stdout()
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            if signal.getsignal(number) is signal.SIG_DFL:  # which would leave temporary files
+                signal.signal(number, signal.default_int_handler)
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()

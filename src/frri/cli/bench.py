@@ -8,9 +8,7 @@ $ frri bench --quick --output quick         three data sets, three folds, all le
 $ frri bench patients.csv --target risk     all learners on your own data
 """
 
-import signal
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,8 +50,6 @@ def run(arguments: Arguments) -> int:
         listing = f"data sets: {', '.join(NAMES)}\nlearners: {', '.join(LEARNERS)}\n"
         sys.stdout.write(listing)
         return 0
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _compare(arguments)
     except KeyboardInterrupt:

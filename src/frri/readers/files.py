@@ -500,25 +500,31 @@ def _text_batches(path: Path, options: ReadOptions) -> _Parts:
 
 def _stretches(path: Path) -> Iterator[bytes]:
     """Yield the bytes of a file, cut at line ends that are not within quotation marks."""
-    left = b""
+    left: list[bytes] = []
+    quoted = False
     with path.open("rb") as file:
         while piece := file.read(STRETCH):
-            left += piece
-            cut = _last_line_end(left)
-            if cut:
-                yield left[:cut]
-                left = left[cut:]
-    if left:
-        yield left
+            cut = _last_line_end(piece, quoted)
+            quoted ^= piece.count(b'"') % 2 == 1
+            if cut > STRETCH // 2 or (cut and left):  # more than the header
+                yield b"".join([*left, piece[:cut]])
+                left, piece = [], piece[cut:]
+            left.append(piece)
+    if any(left):
+        yield b"".join(left)
 
 
-def _last_line_end(content: bytes) -> int:
-    """Return the position after the last line end outside quotation marks; 0 if there is none."""
+def _last_line_end(content: bytes, quoted: bool) -> int:
+    """Return the position after the last line end outside quotation marks; 0 if there is none.
+
+    The content may begin within quotation marks.
+    """
     end = content.rfind(b"\n") + 1
-    odd = content.count(b'"', 0, end) % 2
-    while end and odd:
-        before = content.rfind(b"\n", 0, end - 1) + 1
-        odd = (odd + content.count(b'"', before, end)) % 2
+    quoted ^= content.count(b'"', 0, end) % 2 == 1
+    while end and quoted:
+        mark = content.rfind(b'"', 0, end)
+        before = content.rfind(b"\n", 0, max(mark, 0)) + 1
+        quoted ^= content.count(b'"', before, end) % 2 == 1
         end = before
     return end
 
