@@ -19,7 +19,7 @@ import pytest
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_files, write_output
-from frri.export import FORMATS
+from frri.export import FORMATS, to_text
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
 from frri.report.facts import facts
@@ -606,12 +606,14 @@ def test_rules_as_text_and_json_carry_their_numbers(capsys):
 
 @pytest.mark.usefixtures("folder")
 def test_names_cannot_act_on_the_terminal(capsys):
-    name = "a\n\x1b[2Jb"
+    name = "a\n\x1b[2Jb \u202ec\u2066d"
     rules = RuleSet((Rule((NumericCondition.below(name, 1),), 0),), (Attribute(name),), (0, 1))
     rules.save("evil.json")
     out = run(["rules", "evil.json"], capsys)
     assert out.count("\n") == 1
-    assert "\x1b" not in out
+    assert not set("\x1b\u202e\u2066") & set(out)
+    for text in (str(rules), str(rules[0]), to_text(rules)):
+        assert "a  [2Jb  c d < 1" in text
 
 
 @pytest.mark.usefixtures("folder")

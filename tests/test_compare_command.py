@@ -1,5 +1,7 @@
 """The command: exit codes, sentences instead of tracebacks, results on stdout."""
 
+import errno
+import os
 import subprocess
 import sys
 
@@ -7,6 +9,7 @@ import pandas as pd
 import pytest
 
 from frri.cli import main
+from frri.compare import journal
 from frri.learners import registry
 
 
@@ -17,6 +20,15 @@ def somewhere(tmp_path, monkeypatch):
 
 def run(*arguments):
     return main(["bench", *arguments, "--workers", "0", "--quiet"])
+
+
+def test_a_full_disk_is_that_of_the_output(capsys, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(journal.os, "fsync", full)
+    assert run("--datasets", "sklearn:iris", "--learners", "tree", "--folds", "2") == 2
+    assert capsys.readouterr().err == "frri: bench: No space left on device.\n"
 
 
 def test_own_data_from_beginning_to_end(tmp_path, capsys):

@@ -432,6 +432,16 @@ def test_a_named_index_of_parquet_is_a_column(tmp_path):
     assert columns(read_table(tmp_path / "x.parquet")) == {"a": [1, 2]}
 
 
+@pytest.mark.parametrize(
+    "metadata", [b"{", b"\xff", b"5", b"{}", b'{"index_columns": [{"kind": 1}]}']
+)
+def test_damaged_metadata_of_pandas_are_ignored(metadata, tmp_path):
+    table = pa.table({"a": [1, 2], "b": pa.array(["x", None])})
+    pq.write_table(table.replace_schema_metadata({"pandas": metadata}), tmp_path / "x.parquet")
+    assert columns(read_table(tmp_path / "x.parquet")) == {"a": [1, 2], "b": ["x", None]}
+    assert [len(batch.frame) for batch in files.read_batches(tmp_path / "x.parquet")] == [2]
+
+
 PEOPLE = pd.DataFrame(
     {
         "age": [31.5, None, 7.0],
@@ -700,6 +710,22 @@ def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists(dtype)
         split_training(frame, "t", "y", ignore=["a"])
     codes = pd.DataFrame({"code": ["1", "2", "A", "B"] * 9})
     check_kinds(codes)  # as many letters as numbers are no mistake
+
+
+@pytest.mark.parametrize("start", [2**53, 10**18, 10**30])
+@pytest.mark.parametrize("gap", [False, True])
+def test_integers_that_are_equal_in_floating_point_are_refused(start, gap):
+    values = [start, None if gap else start + 3, start + 1, start + 4]
+    text = "".join(f"{'' if v is None else v},1\n" for v in values)
+    objects = pd.DataFrame({"a": pd.Series(values, dtype=object)})
+    tables = [objects] if gap and start < 2**64 else [objects, read(f"a,b\n{text}")]
+    for frame in tables:
+        with pytest.raises(
+            ValueError, match=rf"'a' holds {start} and {start + 1}, which are the same"
+        ):
+            encode_frame(frame)
+    far = read("".join(["a,b\n", *(f"{10**k},1\n" for k in (5, 20, 30))]))
+    assert encode_frame(far).matrix[:, 0].tolist() == [1e5, 1e20, 1e30]
 
 
 def test_texts_of_numbers_lose_no_digits():

@@ -78,6 +78,23 @@ def quote_name(name: str) -> str:
     return name if re.fullmatch(r"[\w.,:/%+-]+", name) else f'"{name}"'
 
 
+# Control characters, ends of lines, marks of writing direction, and halves of surrogate pairs.
+_CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def one_line(text: str) -> str:
+    r"""Replace line breaks, terminal codes and marks of writing direction by spaces.
+
+    Examples
+    --------
+    >>> one_line("red\n\x1b[31m \u202egreen")
+    'red  [31m  green'
+    """
+    return _CONTROL.sub(" ", text)
+
+
 def short_repr(value: Any) -> str:
     """Show any value in a few characters.
 

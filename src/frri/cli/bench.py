@@ -71,8 +71,13 @@ def _compare(arguments: Arguments) -> int:
     grid = Grid(data, learners, folds, arguments.seed)
     _say_remarks(grid)
     limits = {"workers": arguments.workers, "time_limit": arguments.time_limit}
-    results = run_grid(grid, arguments.output, **limits, progress=not arguments.quiet)
-    page = write_report(make_report(results), arguments.output)
+    try:
+        results = run_grid(grid, arguments.output, **limits, progress=not arguments.quiet)
+        page = write_report(make_report(results), arguments.output)
+    except OSError as error:
+        if error.strerror and error.filename is None:  # a full disk
+            error.filename = str(arguments.output)
+        raise
     sys.stdout.write(f"{overview(results).markdown()}\n\n{page}\n")
     failures = results.failures
     for cell in failures[:5]:

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import sys
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import isfinite
 from typing import Any, NoReturn
+
+from frri._util import one_line
 
 
 class Parser(argparse.ArgumentParser):
@@ -228,17 +229,6 @@ def notes() -> Iterator[None]:
         yield
     for message in dict.fromkeys(str(w.message) for w in caught if w.category is UserWarning):
         say(f"note: {one_line(message)}")
-
-
-def one_line(text: str) -> str:
-    r"""Replace line breaks and other control characters by spaces.
-
-    Examples
-    --------
-    >>> one_line("red\n\x1b[31m")
-    'red  [31m'
-    """
-    return "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
 
 
 def one_line_each(text: str) -> str:

@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from frri._util import Progress, find_name, join_names
-from frri.cli.console import Arguments, Parser, notes, one_line, one_line_each, say, sentence
+from frri._util import Progress, find_name, join_names, one_line
+from frri.cli.console import Arguments, Parser, notes, one_line_each, say, sentence
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners

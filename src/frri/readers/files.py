@@ -336,6 +336,8 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
 
 # Endings of Arrow files, among them Feather.
 _ARROW = {".feather": "Feather", ".arrow": "Arrow"}
+# Names that pandas gives to the levels of an index without names.
+_INDEX = re.compile(r"__index_level_\d+__")
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
@@ -386,14 +388,13 @@ def _arrow_frame(table: Any, name: str) -> "pd.DataFrame":
                 f"{name}: column {field.name!r} holds values of the type {kind}; "
                 "turn them into numbers or texts, or leave the column out."
             )
+    # A named index is a column like any other; one without names only counts.
+    unnamed = [column for column in table.column_names if _INDEX.fullmatch(column)]
+    # What pandas has written about the columns may be damaged, and the types are known without it.
+    table = table.drop_columns(unnamed).replace_schema_metadata()
     frame = table.to_pandas(date_as_object=False)
     decimals = [field.name for field in table.schema if str(field.type).startswith("decimal")]
-    frame = frame.astype(dict.fromkeys(decimals, float))
-    if not isinstance(frame.index, import_pandas().RangeIndex):
-        # A named index is a column like any other; one without names only counts.
-        frame = frame.reset_index(drop=None in frame.index.names)
-    frame.columns = [str(column) for column in frame.columns]
-    return frame
+    return frame.astype(dict.fromkeys(decimals, float))
 
 
 # ------------------------------------------------------------------ files in parts

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frri._util import Flags, find_name, import_pandas, quote_name
-from frri.table.checks import FEWEST_NAMES, find_mistake
+from frri.table.checks import EXACT, FEWEST_NAMES, find_mistake
 from frri.table.columns import category_positions, kind_of, plain_column
 from frri.table.targets import MOST_NUMBERED_CLASSES
 
@@ -130,7 +130,7 @@ def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[A
     known = column.dropna()
     if known.empty or not all(isinstance(value, str) for value in known):
         numeric = known.empty or kind_of(known) == "numeric"
-        return column.astype(float) if numeric else column
+        return _keep_distinct(column, column.astype(float)) if numeric else column
     texts = known.unique().tolist()
     if options.classes is None or column.name != options.classes:
         values, note = _parse(column, texts, options)
@@ -209,6 +209,17 @@ def parse_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
         # pandas may be off by the last digit, Python is not.
         known = numbers.notna()
         numbers[known] = column[known].astype(float)
+        return _keep_distinct(column, numbers)
+    return numbers
+
+
+def _keep_distinct(column: "pd.Series[Any]", numbers: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return floats, or Python's integers where some would be equal in floating point."""
+    far = column[numbers.abs() > EXACT].astype(str)
+    integers = far[far.str.fullmatch(r"[-+]?\d{1,308}")].astype(object).map(int)
+    if integers.nunique() > integers.astype(float).nunique():
+        numbers = numbers.astype(object)
+        numbers[integers.index] = integers
     return numbers
 
 
