@@ -183,7 +183,7 @@ BAD = {
         [*FIT_DATA, "--nominal", "size", "--ignore", "size"], None, "both to --ignore and --nominal",
     ),
     "nothing left": (FIT, "y\nn\ny\nn\n", "no column left to learn from"),
-    "mixed types": (FIT, rows("age", [*range(20), "4o"]), "holds '4o' in row 21 among numbers"),
+    "mixed types": ([*FIT, "--strict"], rows("age", [*range(20), "4o"]), "holds '4o' in row 21 among numbers"),
     "mixed dates": (
         FIT, rows("day", [*[f"2020-01-{d}" for d in range(10, 30)], "2020-02-31"]), "among dates",
     ),
@@ -1160,7 +1160,7 @@ def test_a_column_of_numbers_with_many_texts_is_refused_as_in_a_data_frame(capsy
         FRRIClassifier().fit(frame[["a"]], frame["y"])
     frame.to_csv("mixed.csv", index=False)
     fit = ["fit", "mixed.csv", "--target", "y", "-o", "new.json"]
-    assert main(fit) == 2
+    assert main([*fit, "--strict"]) == 2
     assert re.search(sentence + r"declare .*\(--nominal a\)", capsys.readouterr().err)
     assert main([*fit, "--nominal", "a"]) == 0
     assert RuleSet.load("new.json").attributes[0].kind == "nominal"

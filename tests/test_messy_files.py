@@ -196,7 +196,7 @@ def test_names_of_rows_can_be_kept_beside_the_prediction(folder, capsys):
 def test_suggestions_quote_names_with_spaces(folder, capsys):
     rows = [(a, "4o" if i == 5 else b, *r) for i, (a, b, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows))
-    assert main(["fit", "x.csv", "--target", "y", "-o", "m.json"]) == 2
+    assert main(["fit", "x.csv", "--target", "y", "-o", "m.json", "--strict"]) == 2
     assert 'as nominal (--nominal "crp mg/l").' in capsys.readouterr().err
 
 
@@ -312,10 +312,72 @@ def test_few_values_that_come_again_are_categories_even_if_most_are_numbers(fold
     (folder / "x.csv").write_text(table(rows, "cylinders,age,b,kind,y"))
     said, model = fitted(capsys, "--no-check")
     assert (
-        "note: Column 'cylinders' holds 'rotary' in row 8 among numbers; the column is taken as nominal."
-        in said
+        "note: Column 'cylinders' holds 'rotary' in row 8 among numbers; the column is taken as nominal "
+        "(--numeric cylinders takes it as numbers)." in said
     )
     assert model["attributes"][0]["categories"] == ["4", "6", "8", "rotary"]
+    said, model = fitted(capsys, "--no-check", "--numeric", "cylinders")
+    assert "rotary" not in said
+    assert "3 numeric, 1 nominal; 1 missing value" in said
+    assert model["attributes"][0]["kind"] == "numeric"
+
+
+def test_words_among_numbers_are_missing_values_unless_refused(folder, capsys):
+    words = {3: "some", 5: "none yet"}
+    rows = [(words.get(i, i / 2), *r) for i, r in enumerate(ROWS * 2)]
+    (folder / "x.csv").write_text(table(rows, "experience,age,b,kind,y"))
+    said, model = fitted(capsys, "--no-check")
+    assert (
+        "note: Column 'experience' holds 'some' in row 4 among numbers; 2 such values count as missing: "
+        'confirm it by --na-values "some,none yet", also to frri predict, or keep them by '
+        "--nominal experience." in said
+    )
+    assert "3 numeric, 1 nominal; 2 missing values" in said
+    assert (model["attributes"][0]["kind"], model["attributes"][0]["high"]) == ("numeric", 19.5)
+    confirmed = ["--na-values", "some,none yet"]
+    said, again = fitted(capsys, "--no-check", *confirmed)
+    assert "such values" not in said
+    assert again["rules"] == model["rules"]
+    assert main(["predict", "m.json", "x.csv", *confirmed]) == 0
+    capsys.readouterr()
+    code, said, _ = said_of(capsys, "x.csv", "--strict")
+    assert code == 2
+    assert said == (
+        "frri: Column 'experience' holds 'some' in row 4 among numbers; correct or empty it, or "
+        "declare the column as nominal (--nominal experience).\n"
+    )
+    assert (
+        fitted(capsys, "--no-check", "--nominal", "experience")[1]["attributes"][0]["kind"]
+        == "nominal"
+    )
+    bags = ["--bags", "2", "--sample", "20", "--no-check", "--seed", "0"]
+    assert fitted(capsys, *bags)[1]["attributes"][0]["kind"] == "numeric"
+
+
+def test_a_word_among_the_numbers_of_one_of_several_files_is_missing_too(folder, capsys):
+    (folder / "x.csv").write_text(
+        table([(0.1 * i, *r) for i, r in enumerate(ROWS)], "dose,age,b,kind,y")
+    )
+    rows = [("some" if i == 3 else 0.1 * i, *r) for i, r in enumerate(ROWS)]
+    (folder / "more.csv").write_text(table(rows, "dose,age,b,kind,y"))
+    for files in (["x.csv", "more.csv"], ["more.csv", "x.csv"]):
+        code, said, _ = said_of(capsys, *files, "--no-check")
+        assert code == 0
+        assert (
+            f"'dose' holds 'some' in row {24 if files[0] == 'x.csv' else 4} among numbers" in said
+        )
+        assert "40 rows, 4 columns: 3 numeric, 1 nominal; 1 missing value" in said
+    assert said_of(capsys, "x.csv", "more.csv", "--strict")[0] == 2
+
+
+def test_words_among_dates_are_refused(folder, capsys):
+    rows = [("soon" if i == 3 else f"2020-01-{i + 1:02}", *r) for i, r in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, "day,age,b,kind,y"))
+    code, said, _ = said_of(capsys, "x.csv")
+    assert (code, "'day' holds 'soon' in row 4 among dates; correct or empty it" in said) == (
+        2,
+        True,
+    )
 
 
 def test_empty_rows_are_left_out_with_a_note(folder, capsys):

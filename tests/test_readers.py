@@ -29,8 +29,8 @@ from frri.readers.delimited import read_delimited
 from frri.readers.infer_types import (
     NA_VALUES,
     ReadOptions,
-    check_kinds,
     declare,
+    resolve_words,
     to_strings,
 )
 from frri.readers.training import join_tables, split_training
@@ -272,7 +272,7 @@ def test_a_column_of_texts_may_be_mostly_blank(blank, tmp_path):
     frame = pd.DataFrame({"cabin": values, "n": range(9)})
     frame.to_csv(tmp_path / "x.csv", index=False)
     found = read_table(tmp_path / "x.csv")
-    check_kinds(found)
+    resolve_words(found, strict=True)
     for table in (found, frame.replace("", None)):
         assert describe_frame(table)[0].categories == ("B2", "C85")
 
@@ -709,7 +709,7 @@ def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists(dtype)
     with pytest.raises(ValueError, match=r"'name' has 30 different texts.*--nominal name"):
         split_training(frame, "t", "y", ignore=["a"])
     codes = pd.DataFrame({"code": ["1", "2", "A", "B"] * 9})
-    check_kinds(codes)  # as many letters as numbers are no mistake
+    resolve_words(codes, strict=True)  # as many letters as numbers are no mistake
 
 
 @pytest.mark.parametrize("start", [2**53, 10**18, 10**30])

@@ -96,8 +96,8 @@ def _data(arguments: Arguments) -> "list[Dataset]":
     kinds = arguments.declared_columns | arguments.reading_options
     if not arguments.data and (arguments.target is not None or any(kinds.values())):
         raise ValueError(
-            "--target, --ignore, --nominal, --numeric, --ordinal, --na-values and --date-format "
-            "speak of files; name one."
+            "--target, --ignore, --nominal, --numeric, --ordinal, --strict, --na-values and "
+            "--date-format speak of files; name one."
         )
     if not names and not arguments.data:
         if not arguments.quick:

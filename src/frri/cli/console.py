@@ -12,8 +12,6 @@ from contextlib import contextmanager, suppress
 from math import isfinite
 from typing import Any, NoReturn
 
-from frri._util import one_line
-
 
 class Parser(argparse.ArgumentParser):
     r"""A parser with examples at the end of its help, and errors of one sentence.
@@ -102,9 +100,10 @@ class Parser(argparse.ArgumentParser):
         many: dict[str, Any] = {"action": "append", "default": []}
         self.add("--ignore A,B", "columns to leave out", **many)
         self.add("--nominal A,B", "columns whose values have no order", **many)
-        numeric = "columns of numbers, even if these look like identifiers"
+        numeric = "columns of numbers, even if they look like identifiers or have words among them"
         self.add("--numeric A,B", numeric, **many)
         self.add("--ordinal COLUMN=A<B<C", "a column and its values from low to high", **many)
+        self.add("--strict", "refuse words among numbers (default: they are missing values)")
 
     def add_reading_options(self, *, labelled: bool = False) -> None:
         """Add the options for missing values and dates, and for rows without a class or number."""
@@ -149,7 +148,7 @@ class Arguments(argparse.Namespace):
             if column is not None and seen.setdefault(column, option) != option:
                 raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
         names = {option: getattr(self, option) for option in ("ignore", "nominal", "numeric")}
-        return {"ordinal": ordinal, **names}
+        return {"ordinal": ordinal, "strict": self.strict, **names}
 
 
 # ------------------------------------------------------------------ types of values
@@ -229,6 +228,13 @@ def notes() -> Iterator[None]:
         yield
     for message in dict.fromkeys(str(w.message) for w in caught if w.category is UserWarning):
         say(f"note: {one_line(message)}")
+
+
+def one_line(text: str) -> str:
+    """Replace line breaks, terminal codes and marks of writing direction by spaces."""
+    from frri import _util  # noqa: PLC0415 - slow to import
+
+    return _util.one_line(text)
 
 
 def one_line_each(text: str) -> str:

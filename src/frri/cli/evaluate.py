@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import one_line
-from frri.cli.console import Arguments, Parser, align_columns, json_text, say
+from frri.cli.console import Arguments, Parser, align_columns, json_text, one_line, say
 from frri.cli.files import UnseenValues, load_model, read_labelled
 from frri.rules import RuleSet, measures
 from frri.rules.rule_statistics import RuleDrift, class_positions, drift, is_training_table

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from frri._util import Progress, find_name, join_names, one_line
-from frri.cli.console import Arguments, Parser, json_text, one_line_each, say
+from frri._util import Progress, find_name, join_names
+from frri.cli.console import Arguments, Parser, json_text, one_line, one_line_each, say
 from frri.cli.files import load_model, read_for
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet

@@ -14,16 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import (
-    Positions,
-    Progress,
-    find_name,
-    import_pandas,
-    join_names,
-    one_line,
-    write_atomically,
-)
-from frri.cli.console import Arguments, notes, say, sentence
+from frri._util import Positions, Progress, find_name, import_pandas, join_names, write_atomically
+from frri.cli.console import Arguments, notes, one_line, say, sentence
 from frri.readers import read_table
 from frri.readers.files import FORMATS, Batch, read_batches
 from frri.readers.training import read_training

@@ -26,12 +26,13 @@ from typing import Any
 
 import numpy as np
 
-from frri._util import Progress, find_name, join_names, one_line
-from frri.cli.console import Arguments, Parser, notes, one_line_each, say, sentence
+from frri._util import Progress, find_name, join_names
+from frri.cli.console import Arguments, Parser, notes, one_line, one_line_each, say, sentence
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
+from frri.readers.infer_types import resolve_words
 from frri.rules import RuleSet
 from frri.selection import Holdout, HoldoutResult, choose_estimator
 from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
@@ -164,6 +165,7 @@ def _all_rows(
     """Yield all rows of the files with a class and a weight, part by part, and their classes."""
     target, weights = arguments.target, arguments.weights
     names = [attribute.name for attribute in attributes]
+    numbers = [a.name for a in attributes if a.kind == "numeric" and not arguments.strict]
     known = RuleSet((), tuple(attributes), tuple(classes), target)
     strings = category_values(known, target)
     wanted = {*names, target, *([] if weights is None else [weights])}
@@ -173,7 +175,8 @@ def _all_rows(
             if weights is not None:
                 frame = frame[frame[weights] > 0]
             if len(frame):
-                yield frame[names], labels_of(frame[target], known)
+                X = resolve_words(frame[names], nominal=strings, numeric=numbers)
+                yield X, labels_of(frame[target], known)
 
 
 def parse_order(text: str | None, task: str) -> list[str] | None:

@@ -18,8 +18,8 @@ $ frri rules model.json --stability patients.csv
 import sys
 from collections.abc import Iterable, Sequence
 
-from frri._util import Progress, find_name, one_line
-from frri.cli.console import Arguments, Parser, bold, json_text, one_line_each, say
+from frri._util import Progress, find_name
+from frri.cli.console import Arguments, Parser, bold, json_text, one_line, one_line_each, say
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.rules import Rule, RuleSet
 from frri.rules.hierarchy import check_mergeable

@@ -29,8 +29,10 @@ _BOOLEANS = {"true": True, "false": False}
 
 # A column with more distinct strings than this, or than half of its rows, looks like an identifier.
 MOST_CATEGORIES = 1000
-# Strings among numbers are no mistake if each value of a column occurs this often on average.
+# Strings among numbers are categories if each value of a column occurs this often on average.
 REPEATED = 5
+# Words among numbers that a note lists.
+MOST_MARKS = 8
 # An identifier has at most this fraction of numbers, or dates.
 MOST_FITTING = 0.9
 
@@ -340,12 +342,12 @@ def parse_dates(column: "pd.Series[Any]", date_format: str) -> "pd.Series[Any]":
     try:
         dates = pd.to_datetime(column, format=date_format, utc=True)
     except pd.errors.OutOfBoundsDatetime:  # nanoseconds of pandas 2 reach from 1677 to 2262
-        iso = date_format == _ISO
-        dates = [
-            datetime.fromisoformat(text) if iso else datetime.strptime(text, date_format)  # noqa: DTZ007
-            for text in column.dropna()
-        ]
-        known = pd.Series(plain_column(dates), column.dropna().index)
+        texts = column.dropna()
+        if date_format == _ISO:
+            dates = texts.astype(object).map(datetime.fromisoformat)
+        else:
+            dates = [datetime.strptime(text, date_format) for text in texts]  # noqa: DTZ007
+        known = pd.Series(plain_column(list(dates)), texts.index)
         return known.reindex(column.index).rename(column.name)
     return dates.dt.tz_localize(None).dt.as_unit("us")
 
@@ -436,41 +438,69 @@ def looks_like_identifier(column: "pd.Series[Any]") -> bool:
     return kind_of(column) == "nominal" and all(r.sum() <= MOST_FITTING * known for r in readings)
 
 
-def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> None:
-    """Raise a ValueError for columns of a file whose kind the user has to declare.
+def resolve_words(
+    frame: "pd.DataFrame",
+    *,
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    strict: bool = False,
+) -> "pd.DataFrame":
+    """Decide about columns of numbers with words among them, with a note about each.
+
+    A few values that are repeated often are categories; otherwise words are missing values. Words
+    among dates raise a ValueError.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        As it was read from a file, where numbers with mistakes among them are strings.
-    declared : collection of str
+        As it was read from a file, where numbers with words among them are strings.
+    nominal, numeric : collection of str
         Columns that the user has declared.
+    strict : bool, default=False
+        If True, raise a ValueError for words among numbers instead of dropping them.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
+    >>> resolve_words(pd.DataFrame({"age": ["31", "42", "4o"]}), numeric=["age"])["age"].tolist()
+    [31.0, 42.0, nan]
+    >>> resolve_words(pd.DataFrame({"age": ["31", "42", "4o"]}), strict=True)
     Traceback (most recent call last):
         ...
-    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare ...
+    ValueError: Column 'age' holds '4o' in row 3 among numbers; correct or empty it, or declare ...
     """
+    changed = {}
     for name, column in frame.items():
-        if name in declared or column.dtype.kind != "O":
+        if name in nominal or column.dtype.kind != "O":
             continue
-        different = column.nunique()
+        different, shown = column.nunique(), quote_name(str(name))
         for kind, fitting in _readings(column).items():
+            if name in numeric and kind == "numbers":
+                changed[name] = parse_numbers(column)
+                break
             row = find_mistake(column.notna().to_numpy(), fitting)
             if row is None:
                 continue
-            mixture = f"Column {name!r} holds {column.iloc[row]!r} in row {row + 1} among {kind}"
-            # A few values that are repeated often are categories, whatever they are called.
-            if different > FEWEST_NAMES or column.count() < REPEATED * different:
+            words = column[column.notna() & ~fitting]
+            note = f"Column {name!r} holds {words.iloc[0]!r} in row {row + 1} among {kind}"
+            if different <= FEWEST_NAMES and column.count() >= REPEATED * different:
+                option = f" (--numeric {shown} takes it as numbers)" if kind == "numbers" else ""
+                note += f"; the column is taken as nominal{option}."
+            elif strict or kind == "dates":
                 raise ValueError(
-                    f"{mixture}; correct or empty it, or declare the column as nominal "
-                    f"(--nominal {quote_name(str(name))})."
+                    f"{note}; correct or empty it, or declare the column as nominal "
+                    f"(--nominal {shown})."
                 )
-            warnings.warn(f"{mixture}; the column is taken as nominal.", UserWarning, stacklevel=3)
+            else:
+                changed[name] = parse_numbers(column)
+                marks = quote_name(",".join(map(str, words.unique()[:MOST_MARKS])))
+                note += (
+                    f"; {len(words)} such values count as missing: confirm it by --na-values "
+                    f"{marks}, also to frri predict, or keep them by --nominal {shown}."
+                )
+            warnings.warn(note, UserWarning, stacklevel=3)
             break
+    return frame.assign(**changed)
 
 
 def _readings(column: "pd.Series[Any]") -> dict[str, Flags]:

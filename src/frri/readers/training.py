@@ -11,7 +11,14 @@ import numpy as np
 
 from frri._util import Floats, Positions, find_name, import_pandas, join_names, quote_name
 from frri.readers.files import read_batches, read_table
-from frri.readers.infer_types import check_kinds, declare, looks_like_identifier, to_strings
+from frri.readers.infer_types import (
+    declare,
+    looks_like_identifier,
+    parse_numbers,
+    resolve_words,
+    to_strings,
+)
+from frri.table.checks import find_mistake
 from frri.table.columns import kind_of
 from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
 
@@ -43,10 +50,12 @@ class TrainingOptions(NamedTuple):
     weights : str, optional
         Column of the sample weights.
     nominal, numeric, ignore : collection of str
-        Columns whose values have no order, columns of numbers even if these look like identifiers,
-        and columns to leave out; each may name several, separated by commas.
+        Columns whose values have no order; columns of numbers, even if these look like identifiers
+        or have words among them; columns to leave out. Each may name several, separated by commas.
     ordinal : mapping
         Columns and their values from low to high.
+    strict : bool
+        If True, raise an error for words among numbers instead of taking them as missing values.
     drop_unlabelled : bool
         If True, leave rows without a target out, with a warning, instead of raising an error.
     bins : int, optional
@@ -66,6 +75,7 @@ class TrainingOptions(NamedTuple):
     numeric: Collection[str] = ()
     ordinal: Mapping[str, Sequence[str]] = MappingProxyType({})
     ignore: Collection[str] = ()
+    strict: bool = False
     drop_unlabelled: bool = False
     bins: int | None = None
     numbers: bool = False
@@ -197,7 +207,7 @@ def split_training(
         raise ValueError(f"{name} has no column left to learn from.")
     declared = (*nominal, *how.ordinal)
     X = _drop_identifiers(X, (*declared, *numeric))
-    check_kinds(X, declared=declared)
+    X = resolve_words(X, nominal=declared, numeric=numeric, strict=how.strict)
     _warn_about_empty(X.drop(columns=list(declared)))
     return X, y, weights
 
@@ -341,7 +351,8 @@ _KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
 def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None) -> "pd.DataFrame":
     """Concatenate the rows of several tables, if their columns are the same.
 
-    The column of the classes becomes one of strings where its type differs.
+    The column of the classes becomes one of strings where its type differs, and so does one of
+    numbers where a table has words among them: see `resolve_words`.
 
     Examples
     --------
@@ -357,7 +368,7 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
     columns = frames[first].columns
     if not others:
         return frames[first]
-    mixed = False
+    mixed: set[str] = set()
     for other in others:
         for having, lacking in ((first, other), (other, first)):
             absent = frames[having].columns.difference(frames[lacking].columns, sort=False)
@@ -371,17 +382,25 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
             kinds = [_KINDS.get(values.dtype.kind, "numbers") for values in (one, two)]
             if kinds[0] == kinds[1] or one.isna().all() or two.isna().all():
                 continue
-            if column != classes:
+            if column != classes and not any(map(_has_words, (one, two))):
                 raise ValueError(
                     f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {other}; "
                     "write them in one way, or declare the column as nominal "
                     f"(--nominal {quote_name(column)})."
                 )
-            mixed = True
-    parts = [frame[columns] for frame in frames.values()]
-    if mixed:
-        parts = [part.assign(**{str(classes): to_strings(part[classes])}) for part in parts]
+            mixed.add(column)
+    parts = [
+        frame[columns].assign(**{column: to_strings(frame[column]) for column in mixed})
+        for frame in frames.values()
+    ]
     return import_pandas().concat(parts, ignore_index=True)
+
+
+def _has_words(column: "pd.Series[Any]") -> bool:
+    """Return whether a column of strings is one of numbers with words among them."""
+    known = column.notna().to_numpy()
+    is_text = column.dtype.kind == "O"
+    return is_text and find_mistake(known, parse_numbers(column).notna().to_numpy()) is not None
 
 
 def draw_sample(
