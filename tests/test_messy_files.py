@@ -328,15 +328,15 @@ def test_words_among_numbers_are_missing_values_unless_refused(folder, capsys):
     (folder / "x.csv").write_text(table(rows, "experience,age,b,kind,y"))
     said, model = fitted(capsys, "--no-check")
     assert (
-        "note: Column 'experience' holds 'some' in row 4 among numbers; 2 such values count as missing: "
-        'confirm it by --na-values "some,none yet", also to frri predict, or keep them by '
+        "note: Column 'experience' holds 'some' in row 4 among numbers; words count as missing "
+        '(2 of 40 rows): confirm it by --na-values "some,none yet", also to frri predict, or keep them by '
         "--nominal experience." in said
     )
     assert "3 numeric, 1 nominal; 2 missing values" in said
     assert (model["attributes"][0]["kind"], model["attributes"][0]["high"]) == ("numeric", 19.5)
     confirmed = ["--na-values", "some,none yet"]
     said, again = fitted(capsys, "--no-check", *confirmed)
-    assert "such values" not in said
+    assert "words" not in said
     assert again["rules"] == model["rules"]
     assert main(["predict", "m.json", "x.csv", *confirmed]) == 0
     capsys.readouterr()

@@ -495,8 +495,8 @@ def resolve_words(
                 changed[name] = parse_numbers(column)
                 marks = quote_name(",".join(map(str, words.unique()[:MOST_MARKS])))
                 note += (
-                    f"; {len(words)} such values count as missing: confirm it by --na-values "
-                    f"{marks}, also to frri predict, or keep them by --nominal {shown}."
+                    f"; words count as missing ({len(words)} of {len(column)} rows): confirm it by "
+                    f"--na-values {marks}, also to frri predict, or keep them by --nominal {shown}."
                 )
             warnings.warn(note, UserWarning, stacklevel=3)
             break

@@ -189,12 +189,10 @@ def split_training(
     """
     how = TrainingOptions(**options)
     apart = [column for column in (target, how.weights) if column is not None]
-    for column in apart:
-        find_name(column, frame.columns, name)
     nominal, numeric, ignore = (
         _split_names(names, frame) for names in (how.nominal, how.numeric, how.ignore)
     )
-    for column in numeric:
+    for column in (*apart, *numeric):
         find_name(column, frame.columns, name)
     if how.drop_unlabelled:
         frame = _keep_rows(frame, frame[target].notna(), [target], f"have no {target!r}")
