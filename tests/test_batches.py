@@ -116,6 +116,24 @@ def test_any_text_is_cut_between_rows(rows, size):
     assert read == list(csv.reader(io.StringIO(content.decode())))
 
 
+@pytest.mark.parametrize("n_before", [0, 1000])
+def test_a_mark_that_is_never_closed_is_named_after_one_scan(n_before, tmp_path, monkeypatch):
+    rows = ["1,x\n"] * n_before + ['1,"x\n'] + ["1,x\n"] * 4000
+    (tmp_path / "x.csv").write_text("a,b\n" + "".join(rows))
+    scanned = []
+    find = readers._last_line_end
+
+    def counted(content, *others):
+        scanned.append(len(content))
+        return find(content, *others)
+
+    monkeypatch.setattr(readers, "STRETCH", 1000)
+    monkeypatch.setattr(readers, "_last_line_end", counted)
+    with pytest.raises(ValueError, match="a quotation mark is opened and never closed"):
+        list(read_batches(tmp_path / "x.csv"))
+    assert sum(scanned) == (tmp_path / "x.csv").stat().st_size
+
+
 class _File:
     """What the reader wants of a path."""
 

@@ -21,7 +21,7 @@ from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, 
 from frri._util import Progress
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_files, write_output
-from frri.export import FORMATS
+from frri.export import FORMATS, to_text
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
 from frri.report.facts import facts
@@ -185,7 +185,7 @@ BAD = {
         [*FIT_DATA, "--nominal", "size", "--ignore", "size"], None, "both to --ignore and --nominal",
     ),
     "nothing left": (FIT, "y\nn\ny\nn\n", "no column left to learn from"),
-    "mixed types": (FIT, rows("age", [*range(20), "4o"]), "holds '4o' in row 21 among numbers"),
+    "mixed types": ([*FIT, "--strict"], rows("age", [*range(20), "4o"]), "holds '4o' in row 21 among numbers"),
     "mixed dates": (
         FIT, rows("day", [*[f"2020-01-{d}" for d in range(10, 30)], "2020-02-31"]), "among dates",
     ),
@@ -608,12 +608,14 @@ def test_rules_as_text_and_json_carry_their_numbers(capsys):
 
 @pytest.mark.usefixtures("folder")
 def test_names_cannot_act_on_the_terminal(capsys):
-    name = "a\n\x1b[2Jb"
+    name = "a\n\x1b[2Jb \u202ec\u2066d"
     rules = RuleSet((Rule((NumericCondition.below(name, 1),), 0),), (Attribute(name),), (0, 1))
     rules.save("evil.json")
     out = run(["rules", "evil.json"], capsys)
     assert out.count("\n") == 1
-    assert "\x1b" not in out
+    assert not set("\x1b\u202e\u2066") & set(out)
+    for text in (str(rules), str(rules[0]), to_text(rules)):
+        assert "a  [2Jb  c d < 1" in text
 
 
 @pytest.mark.usefixtures("folder")
@@ -1193,9 +1195,9 @@ def test_results_are_utf_8_whatever_the_locale():
 
 
 @posix
-@pytest.mark.usefixtures("folder")
-def test_interrupting_ends_cleanly():
-    program = """
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_interrupting_ends_cleanly(folder, name):
+    program = f"""
 import os, signal, sys, time
 import frri.cli
 class Interrupted:
@@ -1203,16 +1205,18 @@ class Interrupted:
     def buffer(self):
         return self
     def read(self, *_):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.{name})
         time.sleep(30)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.stdin = Interrupted()
-sys.exit(frri.cli.main(["predict", "model.json", "-"]))
+sys.exit(frri.cli.main(["predict", "model.json", "-", "-o", "new.csv"]))
 """
+    before = sorted(folder.iterdir())
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False
     )
     assert result.returncode == 130
+    assert sorted(folder.iterdir()) == before
     assert (result.stdout, result.stderr) == ("", "frri: interrupted; nothing was written.\n")
 
 
@@ -1283,7 +1287,7 @@ def test_a_column_of_numbers_with_many_texts_is_refused_as_in_a_data_frame(capsy
         FRRIClassifier().fit(frame[["a"]], frame["y"])
     frame.to_csv("mixed.csv", index=False)
     fit = ["fit", "mixed.csv", "--target", "y", "-o", "new.json"]
-    assert main(fit) == 2
+    assert main([*fit, "--strict"]) == 2
     assert re.search(sentence + r"declare .*\(--nominal a\)", capsys.readouterr().err)
     assert main([*fit, "--nominal", "a"]) == 0
     assert RuleSet.load("new.json").attributes[0].kind == "nominal"

@@ -1,24 +1,34 @@
 """The command: exit codes, sentences instead of tracebacks, results on stdout."""
 
+import errno
+import os
 import subprocess
 import sys
 
 import pandas as pd
 import pytest
 
-from frri.cli import bench as command
 from frri.cli import main
+from frri.compare import journal
 from frri.learners import registry
 
 
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(command.signal, "signal", lambda *_: None)
 
 
 def run(*arguments):
     return main(["bench", *arguments, "--workers", "0"])
+
+
+def test_a_full_disk_is_that_of_the_output(capsys, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(journal.os, "fsync", full)
+    assert run("--datasets", "sklearn:iris", "--learners", "tree", "--folds", "2") == 2
+    assert capsys.readouterr().err == "frri: bench: No space left on device.\n"
 
 
 def test_own_data_from_beginning_to_end(tmp_path, capsys):

@@ -99,25 +99,44 @@ def test_rows_without_a_class_are_left_out_on_demand(folder, capsys):
     assert model["classes"] == [0, 1]
 
 
-def test_numbering_and_empty_columns_are_noted_with_what_to_type(folder, capsys):
+def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     rows = [(892 + i * 7, i + 1, "", *r) for i, (_, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "PassengerId,row_id,no use,crp mg/l,kind,y"))
-    said, _ = fitted(capsys)
+    said, model = fitted(capsys)
     assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in said
-    assert (
-        "note: Columns 'PassengerId', 'row_id' have another whole number in every row; "
-        "leave them out with --ignore PassengerId,row_id." in said
-    )
+    for name in ("PassengerId", "row_id"):
+        assert (
+            f"note: Column '{name}' has 20 different whole numbers in 20 rows, as names and numbers "
+            f"of things have; it is left out (--numeric {name} keeps it)." in said
+        )
+    assert names(model) == ["no use", "crp mg/l", "kind"]
     said, _ = fitted(capsys, "--no-check", "--ignore", "PassengerId,row_id,no use")
     assert "leave" not in said
+    assert "left out" not in said
+    kept = fitted(capsys, "--no-check", "--numeric", "row_id", "--nominal", "PassengerId")[1]
+    assert names(kept) == ["PassengerId", "row_id", "no use", "crp mg/l", "kind"]
+    assert [a["name"] for a in kept["attributes"] if a["kind"] == "nominal"] == [
+        "PassengerId",
+        "kind",
+    ]
 
 
-def test_numbers_that_count_on_are_noted_whatever_they_are_called(folder, capsys):
-    rows = [(1000 + i, i * 7 % 60, *r) for i, (_, *r) in enumerate(ROWS * 3)]
-    (folder / "x.csv").write_text(table(rows, "Kundennummer,age,crp mg/l,kind,y"))
-    said, _ = fitted(capsys, "--no-check")
-    assert "note: Column 'Kundennummer' has another whole number in every row;" in said
-    assert "'age'" not in said
+def test_numbers_that_count_on_are_left_out_whatever_they_are_called(folder, capsys):
+    rows = [(1000 + i + i // 20, 1960 + i, i * 7 % 60, *r) for i, (_, *r) in enumerate(ROWS * 3)]
+    (folder / "x.csv").write_text(table(rows, "Kundennummer,year,age,crp mg/l,kind,y"))
+    said, model = fitted(capsys, "--no-check")
+    assert "note: Column 'Kundennummer' has 60 different whole numbers in 60 rows" in said
+    assert names(model) == ["year", "age", "crp mg/l", "kind"]
+    # Distinct measurements have gaps, or come in any order.
+    rows = [(20_000 + i * 37 % 600, "yes" if i > 30 else "no") for i in range(60)]
+    (folder / "x.csv").write_text(table(rows, "income,y"))
+    assert names(fitted(capsys, "--no-check")[1]) == ["income"]
+
+
+def test_a_column_that_counts_up_is_kept_where_there_is_no_other(folder, capsys):
+    rows = [(i, "yes" if i > 30 else "no") for i in range(60)]
+    (folder / "x.csv").write_text(table(rows, "id,y"))
+    assert names(fitted(capsys, "--no-check")[1]) == ["id"]
 
 
 def test_rows_without_a_class_are_left_out_of_evaluation_and_page(folder, capsys):
@@ -177,7 +196,7 @@ def test_names_of_rows_can_be_kept_beside_the_prediction(folder, capsys):
 def test_suggestions_quote_names_with_spaces(folder, capsys):
     rows = [(a, "4o" if i == 5 else b, *r) for i, (a, b, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows))
-    assert main(["fit", "x.csv", "--target", "y", "-o", "m.json"]) == 2
+    assert main(["fit", "x.csv", "--target", "y", "-o", "m.json", "--strict"]) == 2
     assert 'as nominal (--nominal "crp mg/l").' in capsys.readouterr().err
 
 
@@ -293,10 +312,72 @@ def test_few_values_that_come_again_are_categories_even_if_most_are_numbers(fold
     (folder / "x.csv").write_text(table(rows, "cylinders,age,b,kind,y"))
     said, model = fitted(capsys, "--no-check")
     assert (
-        "note: Column 'cylinders' holds 'rotary' in row 8 among numbers; the column is taken as nominal."
-        in said
+        "note: Column 'cylinders' holds 'rotary' in row 8 among numbers; the column is taken as nominal "
+        "(--numeric cylinders takes it as numbers)." in said
     )
     assert model["attributes"][0]["categories"] == ["4", "6", "8", "rotary"]
+    said, model = fitted(capsys, "--no-check", "--numeric", "cylinders")
+    assert "rotary" not in said
+    assert "3 numeric, 1 nominal; 1 missing value" in said
+    assert model["attributes"][0]["kind"] == "numeric"
+
+
+def test_words_among_numbers_are_missing_values_unless_refused(folder, capsys):
+    words = {3: "some", 5: "none yet"}
+    rows = [(words.get(i, i / 2), *r) for i, r in enumerate(ROWS * 2)]
+    (folder / "x.csv").write_text(table(rows, "experience,age,b,kind,y"))
+    said, model = fitted(capsys, "--no-check")
+    assert (
+        "note: Column 'experience' holds 'some' in row 4 among numbers; words count as missing "
+        '(2 of 40 rows): confirm it by --na-values "some,none yet", also to frri predict, or keep them by '
+        "--nominal experience." in said
+    )
+    assert "3 numeric, 1 nominal; 2 missing values" in said
+    assert (model["attributes"][0]["kind"], model["attributes"][0]["high"]) == ("numeric", 19.5)
+    confirmed = ["--na-values", "some,none yet"]
+    said, again = fitted(capsys, "--no-check", *confirmed)
+    assert "words" not in said
+    assert again["rules"] == model["rules"]
+    assert main(["predict", "m.json", "x.csv", *confirmed]) == 0
+    capsys.readouterr()
+    code, said, _ = said_of(capsys, "x.csv", "--strict")
+    assert code == 2
+    assert said == (
+        "frri: Column 'experience' holds 'some' in row 4 among numbers; correct or empty it, or "
+        "declare the column as nominal (--nominal experience).\n"
+    )
+    assert (
+        fitted(capsys, "--no-check", "--nominal", "experience")[1]["attributes"][0]["kind"]
+        == "nominal"
+    )
+    bags = ["--bags", "2", "--sample", "20", "--no-check", "--seed", "0"]
+    assert fitted(capsys, *bags)[1]["attributes"][0]["kind"] == "numeric"
+
+
+def test_a_word_among_the_numbers_of_one_of_several_files_is_missing_too(folder, capsys):
+    (folder / "x.csv").write_text(
+        table([(0.1 * i, *r) for i, r in enumerate(ROWS)], "dose,age,b,kind,y")
+    )
+    rows = [("some" if i == 3 else 0.1 * i, *r) for i, r in enumerate(ROWS)]
+    (folder / "more.csv").write_text(table(rows, "dose,age,b,kind,y"))
+    for files in (["x.csv", "more.csv"], ["more.csv", "x.csv"]):
+        code, said, _ = said_of(capsys, *files, "--no-check")
+        assert code == 0
+        assert (
+            f"'dose' holds 'some' in row {24 if files[0] == 'x.csv' else 4} among numbers" in said
+        )
+        assert "40 rows, 4 columns: 3 numeric, 1 nominal; 1 missing value" in said
+    assert said_of(capsys, "x.csv", "more.csv", "--strict")[0] == 2
+
+
+def test_words_among_dates_are_refused(folder, capsys):
+    rows = [("soon" if i == 3 else f"2020-01-{i + 1:02}", *r) for i, r in enumerate(ROWS)]
+    (folder / "x.csv").write_text(table(rows, "day,age,b,kind,y"))
+    code, said, _ = said_of(capsys, "x.csv")
+    assert (code, "'day' holds 'soon' in row 4 among dates; correct or empty it" in said) == (
+        2,
+        True,
+    )
 
 
 def test_empty_rows_are_left_out_with_a_note(folder, capsys):

@@ -1,13 +1,19 @@
 """Tables from files, and the kinds of their columns."""
 
+import bz2
 import datetime as dt
+import gzip
 import io
+import lzma
 import re
 import sys
 import warnings
 from decimal import Decimal
+from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -17,18 +23,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from call_counts import calls
-from frri.readers import read_table
+from frri.readers import files, read_table
 from frri.readers.arff import read_arff
 from frri.readers.delimited import read_delimited
 from frri.readers.infer_types import (
     NA_VALUES,
     ReadOptions,
-    check_kinds,
     declare,
+    resolve_words,
     to_strings,
 )
-from frri.readers.training import split_training
+from frri.readers.training import join_tables, split_training
 from frri.table import encode_frame, to_matrix
+from frri.table.columns import kind_of
 from frri.table.encode import summarize_table
 from thorough import often
 
@@ -265,7 +272,7 @@ def test_a_column_of_texts_may_be_mostly_blank(blank, tmp_path):
     frame = pd.DataFrame({"cabin": values, "n": range(9)})
     frame.to_csv(tmp_path / "x.csv", index=False)
     found = read_table(tmp_path / "x.csv")
-    check_kinds(found)
+    resolve_words(found, strict=True)
     for table in (found, frame.replace("", None)):
         assert describe_frame(table)[0].categories == ("B2", "C85")
 
@@ -311,6 +318,34 @@ def test_what_may_mean_something_else_stays_text(values):
 
 def test_declared_texts_are_never_dressed_numbers():
     assert read("a\n45%\n", strings={"a": ["45%"]})["a"].tolist() == ["45%"]
+
+
+@pytest.mark.parametrize(
+    ("written", "near", "day"),
+    [
+        ("9999-12-31", "2020-01-31", dt.date(9999, 12, 31)),
+        ("0001-01-01", "2020-01-31", dt.date(1, 1, 1)),
+        ("9999-12-31T23:00:00Z", "2020-01-31T05:30:00+05:30", dt.date(9999, 12, 31)),
+        ("31.12.9999", "31.1.2020", dt.date(9999, 12, 31)),
+    ],
+)
+def test_dates_that_are_far_away_are_dates_and_may_mark_missing_values(written, near, day):
+    content = f"d,n\n{near},1\n{written},2\n,3\n"
+    said = re.escape(f"'d' holds '{written}' among dates; if it marks a missing value, type")
+    with pytest.warns(UserWarning, match=f"{said} --na-values {written}"):
+        frame = read(content)
+    assert kind_of(frame["d"]) == "date"
+    found = encode_frame(frame).matrix[:, 0]
+    assert found[0] == dt.date(2020, 1, 31).toordinal() - dt.date(1970, 1, 1).toordinal()
+    assert int(found[1]) == day.toordinal() - dt.date(1970, 1, 1).toordinal()
+    assert np.isnan(found[2])
+    assert read(content, na_values=[written])["d"].isna().tolist() == [False, True, True]
+
+
+def test_tables_with_dates_near_and_far_are_joined():
+    with pytest.warns(UserWarning, match="9999"):
+        frames = {year: read(f"d\n{year}-01-31\n") for year in ("2020", "9999")}
+    assert join_tables(frames)["d"].dt.year.tolist() == [2020, 9999]
 
 
 @pytest.mark.parametrize(
@@ -397,6 +432,16 @@ def test_a_named_index_of_parquet_is_a_column(tmp_path):
     assert columns(read_table(tmp_path / "x.parquet")) == {"a": [1, 2]}
 
 
+@pytest.mark.parametrize(
+    "metadata", [b"{", b"\xff", b"5", b"{}", b'{"index_columns": [{"kind": 1}]}']
+)
+def test_damaged_metadata_of_pandas_are_ignored(metadata, tmp_path):
+    table = pa.table({"a": [1, 2], "b": pa.array(["x", None])})
+    pq.write_table(table.replace_schema_metadata({"pandas": metadata}), tmp_path / "x.parquet")
+    assert columns(read_table(tmp_path / "x.parquet")) == {"a": [1, 2], "b": ["x", None]}
+    assert [len(batch.frame) for batch in files.read_batches(tmp_path / "x.parquet")] == [2]
+
+
 PEOPLE = pd.DataFrame(
     {
         "age": [31.5, None, 7.0],
@@ -434,10 +479,14 @@ def test_every_kind_of_file_gives_the_same_table(name, tmp_path):
     assert kinds == ["numeric", "nominal", "date", "nominal"]
 
 
+DAMAGED = gzip.compress(b"a,b\n1,2\n", mtime=0)[:10] + b"\xff" * 30
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
         ("x.csv.gz", b"a,b\n", "x.csv.gz is not compressed as its ending '.gz' says, or damaged."),
+        ("x.csv.gz", DAMAGED, "x.csv.gz is not compressed as its ending '.gz' says, or damaged."),
         ("x.csv.zst", b"a,b\n", "x.csv.zst is not compressed as its ending"),
         ("x.gz", b"", "x.gz: cannot tell the format from the ending ''"),
         ("x.xlsx", b"a,b\n", "x.xlsx is not a spreadsheet, or a damaged one."),
@@ -453,6 +502,81 @@ def test_other_files_have_their_sentences(name, content, sentence, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=re.escape(sentence)):
         read_table(tmp_path / name)
+
+
+TOO_LARGE = "holds more than .* GiB decompressed, the maximum; delete what is not part of the table"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.csv.gz", "x.csv.bz2", "x.csv.xz", "x.csv.zst", "-"])
+def test_nothing_is_read_beyond_the_maximum_size(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    content = b"a,b\n" + b"1,2\n" * 100_000
+    pack = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+    pack[".zst"] = lambda content: pa.compress(content, codec="zstd", asbytes=True)
+    packed = pack.get(Path(name).suffix, bytes)(content)
+    stream = io.BytesIO(packed)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
+    Path(name).write_bytes(packed)
+    monkeypatch.setattr(files, "STRETCH", 1 << 10)
+    monkeypatch.setattr(files, "MOST_BYTES", len(content) - 1)
+    with pytest.raises(ValueError, match=TOO_LARGE):
+        read_table(name)
+    monkeypatch.setattr(files, "MOST_BYTES", len(content))
+    stream.seek(0)
+    assert len(read_table(name)) == 100_000
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")
+def test_devices_are_not_read_without_end(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="zero: cannot tell the format from the ending ''"):
+        read_table("/dev/zero")
+    monkeypatch.setattr(files, "MOST_BYTES", 1 << 24)
+    (tmp_path / "x.csv").symlink_to("/dev/zero")
+    with pytest.raises(ValueError, match=f"x.csv {TOO_LARGE}"):
+        read_table(tmp_path / "x.csv")
+
+
+def test_spreadsheets_are_measured_before_their_cells_are_allocated(tmp_path):
+    book = openpyxl.Workbook()
+    book.active.append(["a", "b"])
+    book.active.append([1, 2])
+    book.active["XFD1048576"].number_format = "0.00"  # an empty cell takes no room
+    book.create_sheet()["XFD1048576"] = 1  # nor does another sheet
+    book.worksheets[1]["A1"] = 1
+    book.save(tmp_path / "x.xlsx")
+    assert columns(read_table(tmp_path / "x.xlsx")) == {"a": [1], "b": [2]}
+    book.active["XFD1048576"] = 1
+    book.save(tmp_path / "x.xlsx")
+    with pytest.raises(ValueError, match=f"x.xlsx {TOO_LARGE}"):
+        read_table(tmp_path / "x.xlsx")
+
+
+@pytest.mark.parametrize("bomb", [False, True])
+def test_documents_are_measured_with_their_repeated_rows(bomb, tmp_path):
+    pd.DataFrame({"a": [1], "b": [2]}).to_excel(tmp_path / "x.ods", index=False, engine="odf")
+    with ZipFile(tmp_path / "x.ods") as old:
+        parts = {name: old.read(name) for name in old.namelist()}
+    cell = b'<table:table-cell table:number-columns-repeated="16384"%s/></table:table-row>'
+    value = b' office:value-type="float" office:value="1"' if bomb else b""
+    row = b'<table:table-row table:number-rows-repeated="1048574">' + cell % value
+    parts["content.xml"] = parts["content.xml"].replace(b"</table:table>", row + b"</table:table>")
+    with ZipFile(tmp_path / "x.ods", "w") as new:
+        for name, part in parts.items():
+            new.writestr(name, part)
+    if bomb:
+        with pytest.raises(ValueError, match=f"x.ods {TOO_LARGE}"):
+            read_table(tmp_path / "x.ods")
+    else:  # as programs write the rest of a sheet
+        assert columns(read_table(tmp_path / "x.ods")) == {"a": [1], "b": [2]}
+
+
+def test_parquet_is_measured_by_its_rows_and_columns(tmp_path, monkeypatch):
+    pq.write_table(pa.table({"a": np.zeros(1000), "b": np.zeros(1000)}), tmp_path / "x.parquet")
+    monkeypatch.setattr(files, "MOST_BYTES", 15_999)
+    with pytest.raises(ValueError, match=f"x.parquet {TOO_LARGE}"):
+        read_table(tmp_path / "x.parquet")
+    monkeypatch.setattr(files, "MOST_BYTES", 16_000)
+    assert len(read_table(tmp_path / "x.parquet")) == 1000
 
 
 @pytest.mark.parametrize("kind", ["csv", "arff", "parquet", "json"])
@@ -575,15 +699,33 @@ def test_kinds_are_shown():
     ]
 
 
-def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists():
+@pytest.mark.parametrize("dtype", [object, "string"])
+def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists(dtype):
     frame = pd.DataFrame({"name": [f"n{i}" for i in range(30)], "a": range(30), "y": [0, 1] * 15})
+    frame["name"] = frame["name"].astype(dtype)  # strings have a type of their own in pandas 3
     with pytest.warns(UserWarning, match=r"'name' has 30 different texts.*--nominal name keeps it"):
         assert list(split_training(frame, "t", "y")[0].columns) == ["a"]
     assert list(split_training(frame, "t", "y", nominal=["name"])[0].columns) == ["name", "a"]
     with pytest.raises(ValueError, match=r"'name' has 30 different texts.*--nominal name"):
         split_training(frame, "t", "y", ignore=["a"])
     codes = pd.DataFrame({"code": ["1", "2", "A", "B"] * 9})
-    check_kinds(codes)  # as many letters as numbers are no mistake
+    resolve_words(codes, strict=True)  # as many letters as numbers are no mistake
+
+
+@pytest.mark.parametrize("start", [2**53, 10**18, 10**30])
+@pytest.mark.parametrize("gap", [False, True])
+def test_integers_that_are_equal_in_floating_point_are_refused(start, gap):
+    values = [start, None if gap else start + 3, start + 1, start + 4]
+    text = "".join(f"{'' if v is None else v},1\n" for v in values)
+    objects = pd.DataFrame({"a": pd.Series(values, dtype=object)})
+    tables = [objects] if gap and start < 2**64 else [objects, read(f"a,b\n{text}")]
+    for frame in tables:
+        with pytest.raises(
+            ValueError, match=rf"'a' holds {start} and {start + 1}, which are the same"
+        ):
+            encode_frame(frame)
+    far = read("".join(["a,b\n", *(f"{10**k},1\n" for k in (5, 20, 30))]))
+    assert encode_frame(far).matrix[:, 0].tolist() == [1e5, 1e20, 1e30]
 
 
 def test_texts_of_numbers_lose_no_digits():

@@ -78,6 +78,23 @@ def quote_name(name: str) -> str:
     return name if re.fullmatch(r"[\w.,:/%+-]+", name) else f'"{name}"'
 
 
+# Control characters, ends of lines, marks of writing direction, and halves of surrogate pairs.
+_CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def one_line(text: str) -> str:
+    r"""Replace line breaks, terminal codes and marks of writing direction by spaces.
+
+    Examples
+    --------
+    >>> one_line("red\n\x1b[31m \u202egreen")
+    'red  [31m  green'
+    """
+    return _CONTROL.sub(" ", text)
+
+
 def short_repr(value: Any) -> str:
     """Show any value in a few characters.
 
@@ -132,8 +149,8 @@ def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str])
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent} to write {target.name} into.")
     neighbor = target.with_name(f".frri-{secrets.token_hex(8)}")
-    descriptor = os.open(neighbor, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
+        descriptor = os.open(neighbor, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             if target.exists():
                 neighbor.chmod(target.stat().st_mode & 0o777)

@@ -3,7 +3,7 @@
 frri help COMMAND describes a command. Results go to standard output; notes and progress go to
 standard error, unless --quiet is given. The exit code is 0 after success, 1 when the work failed, 2
 when the arguments or the input cannot be used (one sentence states why, and nothing is written) and
-130 after Ctrl-C.
+130 after Ctrl-C or SIGTERM.
 
 $ frri demo
 $ frri example patients.csv
@@ -13,7 +13,9 @@ $ frri predict model.json new.csv > predictions.csv
 $ frri help predict
 """
 
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
 from inspect import getdoc
@@ -77,6 +79,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     prepare_stdout()
     start_messages(quiet=False)
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            if signal.getsignal(number) is signal.SIG_DFL:  # which would leave temporary files
+                signal.signal(number, signal.default_int_handler)
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()

@@ -8,9 +8,7 @@ $ frri bench --quick --output quick         three data sets, three folds, all le
 $ frri bench patients.csv --target risk     all learners on your own data
 """
 
-import signal
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +49,6 @@ def run(arguments: Arguments) -> int:
         listing = f"data sets: {', '.join(NAMES)}\nlearners: {', '.join(LEARNERS)}\n"
         sys.stdout.write(listing)
         return 0
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _compare(arguments)
     except KeyboardInterrupt:
@@ -74,8 +70,13 @@ def _compare(arguments: Arguments) -> int:
     grid = Grid(data, learners, folds, arguments.seed)
     _say_remarks(grid)
     limits = {"workers": arguments.workers, "time_limit": arguments.time_limit}
-    results = run_grid(grid, arguments.output, **limits, progress=True)
-    page = write_report(make_report(results), arguments.output)
+    try:
+        results = run_grid(grid, arguments.output, **limits, progress=True)
+        page = write_report(make_report(results), arguments.output)
+    except OSError as error:
+        if error.strerror and error.filename is None:  # a full disk
+            error.filename = str(arguments.output)
+        raise
     sys.stdout.write(f"{overview(results).markdown()}\n\n{page}\n")
     failures = results.failures
     for cell in failures[:5]:
@@ -94,8 +95,8 @@ def _data(arguments: Arguments) -> "list[Dataset]":
     kinds = arguments.declared_columns | arguments.reading_options
     if not arguments.data and (arguments.target is not None or any(kinds.values())):
         raise ValueError(
-            "--target, --ignore, --nominal, --ordinal, --na-values and --date-format speak of "
-            "files; name one."
+            "--target, --ignore, --nominal, --numeric, --ordinal, --strict, --na-values and "
+            "--date-format speak of files; name one."
         )
     if not names and not arguments.data:
         if not arguments.quick:

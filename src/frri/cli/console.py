@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -108,7 +107,10 @@ class Parser(argparse.ArgumentParser):
         many: dict[str, Any] = {"action": "append", "default": []}
         self.add("--ignore A,B", "columns to leave out", **many)
         self.add("--nominal A,B", "columns whose values have no order", **many)
+        numeric = "columns of numbers, even if they look like identifiers or have words among them"
+        self.add("--numeric A,B", numeric, **many)
         self.add("--ordinal COLUMN=A<B<C", "a column and its values from low to high", **many)
+        self.add("--strict", "refuse words among numbers (default: they are missing values)")
 
     def add_reading_options(self, *, labelled: bool = False) -> None:
         """Add the options for missing values and dates, and for rows without a class or number."""
@@ -138,8 +140,12 @@ class Arguments(argparse.Namespace):
         """Declared types of columns, for `read_training`; a column can only be used in one way."""
         ordinal = dict(_parse_ordinal(text) for text in self.ordinal)
         uses = [
-            *[(column, "--ignore") for names in self.ignore for column in split_names(names)],
-            *[(column, "--nominal") for names in self.nominal for column in split_names(names)],
+            *[
+                (column, f"--{option}")
+                for option in ("ignore", "nominal", "numeric")
+                for names in getattr(self, option)
+                for column in split_names(names)
+            ],
             *[(column, "--ordinal") for column in ordinal],
             (self.target, "--target"),
             (getattr(self, "weights", None), "--weights"),
@@ -148,7 +154,8 @@ class Arguments(argparse.Namespace):
         for column, option in uses:
             if column is not None and seen.setdefault(column, option) != option:
                 raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
-        return {"nominal": self.nominal, "ordinal": ordinal, "ignore": self.ignore}
+        names = {option: getattr(self, option) for option in ("ignore", "nominal", "numeric")}
+        return {"ordinal": ordinal, "strict": self.strict, **names}
 
 
 # ------------------------------------------------------------------ types of values
@@ -255,14 +262,10 @@ def notes() -> Iterator[None]:
 
 
 def one_line(text: str) -> str:
-    r"""Replace line breaks and other control characters by spaces.
+    """Replace line breaks, terminal codes and marks of writing direction by spaces."""
+    from frri import _util  # noqa: PLC0415 - slow to import
 
-    Examples
-    --------
-    >>> one_line("red\n\x1b[31m")
-    'red  [31m'
-    """
-    return "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in text)
+    return _util.one_line(text)
 
 
 def one_line_each(text: str) -> str:

@@ -1,11 +1,12 @@
 """Learn rules from a table and save them as a model.
 
 Types of columns are inferred from the table and shown: numbers are numeric, ISO dates dates, texts
-and truth values nominal. --nominal, --ordinal and --ignore declare otherwise. Without --learner,
-the best one on held-out rows is taken: ripper, additive, compact or frri; --learner frri is always
-the paper's. --task regression predicts a number instead of a class, --task ordinal classes that
-have an order: that of numbers, or that of --order. Ctrl-C during the search for the fewest rules
-keeps the best found so far. The last line is the score of such rules on held-out rows.
+and truth values nominal; identifiers are left out. --nominal, --numeric, --ordinal and --ignore
+declare otherwise. Without --learner, the best one on held-out rows is taken: ripper, additive,
+compact or frri; --learner frri is always the paper's. --task regression predicts a number instead
+of a class, --task ordinal classes that have an order: that of numbers, or that of --order. Ctrl-C
+during the search for the fewest rules keeps the best found so far. The last line is the score of
+such rules on held-out rows.
 
 $ frri fit patients.csv --target risk -o model.json
 $ frri fit january.csv february.csv --target risk -o model.json
@@ -42,6 +43,7 @@ from frri.cli.files import category_values, labels_of, read_to_learn, write_outp
 from frri.cli.rules import numbered_rules, rules_as_json
 from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
+from frri.readers.infer_types import resolve_words
 from frri.rules import RuleSet
 from frri.rules.conformal import half_widths
 from frri.selection import Holdout, HoldoutResult, choose_estimator, find_leakage
@@ -191,6 +193,7 @@ def _all_rows(
     """Yield all rows of the files with a class and a weight, part by part, and their classes."""
     target, weights = arguments.target, arguments.weights
     names = [attribute.name for attribute in attributes]
+    numbers = [a.name for a in attributes if a.kind == "numeric" and not arguments.strict]
     known = RuleSet((), tuple(attributes), tuple(classes), target)
     strings = category_values(known, target)
     wanted = {*names, target, *([] if weights is None else [weights])}
@@ -200,7 +203,8 @@ def _all_rows(
             if weights is not None:
                 frame = frame[frame[weights] > 0]
             if len(frame):
-                yield frame[names], labels_of(frame[target], known)
+                X = resolve_words(frame[names], nominal=strings, numeric=numbers)
+                yield X, labels_of(frame[target], known)
 
 
 def parse_order(text: str | None, task: str) -> list[str] | None:

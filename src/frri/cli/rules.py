@@ -145,4 +145,4 @@ def numbered_rules(
         text = rule_text(ruleset, rule, bold, one_line)
         lines.append(f"{number:>{width}}  {text}{found}\n")
     more = ruleset_lines(ruleset)[len(ruleset) :]
-    return "".join([*lines, *(f"{'':>{width}}  {one_line(line)}\n" for line in more)])
+    return "".join([*lines, *(f"{'':>{width}}  {line}\n" for line in more)])

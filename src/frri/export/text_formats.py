@@ -2,13 +2,13 @@
 
 import csv
 import re
-import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from frri._util import one_line
 from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import cell_text, decision_text, rule_columns, ruleset_lines
+from frri.rules.text import cell_text, decision_text, rule_columns
 
 Cell = Label | None
 CellT = TypeVar("CellT")
@@ -24,7 +24,7 @@ def to_text(ruleset: RuleSet) -> str:
     >>> print(to_text(RuleSet((rule,), (Attribute("age"),), ("no", "yes"))))
     IF age < 30 THEN class = no   [weight 0.90]
     """
-    return "\n".join(map(one_line, ruleset_lines(ruleset)))
+    return str(ruleset)
 
 
 def numbered_lines(ruleset: RuleSet) -> list[str]:
@@ -183,12 +183,6 @@ def _csv_cell(cell: Cell) -> Cell:
     if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
         return cell
     return f"'{cell}"
-
-
-def one_line(text: str) -> str:
-    """Replace line breaks and other control characters by spaces."""
-    control = {"Cc", "Zl", "Zp", "Cs"}
-    return "".join(" " if unicodedata.category(c) in control else c for c in text)
 
 
 def _table(ruleset: RuleSet, form: Callable[[str, Any], CellT]) -> list[list[CellT]]:

@@ -2,18 +2,20 @@
 
 import bz2
 import csv
+import functools
 import gzip
 import io
 import json
 import lzma
 import re
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 from frri._util import import_optional, import_pandas
 from frri.readers.arff import read_arff
@@ -33,6 +35,8 @@ FORMATS = {
 
 # Bytes of a text that are read at a time; a file that is not larger is read as a whole.
 STRETCH = 1 << 23
+# Maximum size of what is read as a whole, decompressed; a cell of a spreadsheet takes 32 bytes.
+MOST_BYTES, CELL_BYTES = 1 << 31, 32
 # Maximum number of values, and of rows, of a typed file that are read at a time.
 MOST_VALUES, MOST_ROWS = 1 << 20, 1 << 16
 
@@ -53,7 +57,8 @@ def read_table(
     Numbers become numbers, ISO dates dates, ``true`` and ``false`` booleans, everything else
     strings. Empty cells and ``?``, ``NA``, ``N/A``, ``NaN``, ``None``, ``null`` and ``<null>`` are
     missing values. Further changes to a table are stated in a warning: an index without a name is
-    left out, repeated column names get a number.
+    left out, repeated column names get a number. A file is refused if it is larger than 2 GiB when
+    it is decompressed.
 
     Parameters
     ----------
@@ -93,11 +98,12 @@ def read_table(
         check_date_format(date_format)
     options = ReadOptions(strings or {}, na_values, date_format, classes, typed)
     if str(source) == "-":
-        name, content = "standard input", sys.stdin.buffer.read()
+        name, content = "standard input", _read_most(sys.stdin.buffer)
         kind = _kind_of(content)
     else:
         name = Path(source).name
         content, kind = _read_file(Path(source))
+    _check_size(len(content), name)
     if kind == "delimited":
         return read_delimited(content, name, options)
     if kind == "sheet":
@@ -121,43 +127,67 @@ def _kind_of(content: bytes) -> str:
 def _read_file(path: Path) -> tuple[bytes, str]:
     """Return the content of a file, decompressed, and its format."""
     try:
-        content = path.read_bytes()
+        file = path.open("rb")
     except FileNotFoundError:
         raise ValueError(f"There is no file {path}.") from None
     except IsADirectoryError:
         raise ValueError(f"{path} is a folder, not a file.") from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ValueError(f"{path} cannot be read: {reason}.") from None
-    decompress = _DECOMPRESS.get(path.suffix.lower())
-    ending = path.suffix if decompress is None else Path(path.stem).suffix
-    if ending.lower() not in FORMATS:
-        raise ValueError(
-            f"{path.name}: cannot tell the format from the ending {ending!r}; "
-            f"expected one of {', '.join(FORMATS)}."
-        )
-    if decompress is not None:
+        raise _unreadable(path, error) from None
+    with file:
+        packing = path.suffix.lower()
+        ending = Path(path.stem).suffix if packing in _DECOMPRESS else path.suffix
+        if ending.lower() not in FORMATS:
+            raise ValueError(
+                f"{path.name}: cannot tell the format from the ending {ending!r}; "
+                f"expected one of {', '.join(FORMATS)}."
+            )
+        kind = FORMATS[ending.lower()]
+        if packing not in _DECOMPRESS:
+            try:
+                return _read_most(file), kind
+            except OSError as error:
+                raise _unreadable(path, error) from None
         try:
-            content = decompress(content)
-        except (OSError, EOFError, ValueError, lzma.LZMAError):
-            packing = path.suffix.lower()
+            with _DECOMPRESS[packing](file) as stream:
+                return _read_most(stream), kind
+        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
             raise ValueError(
                 f"{path.name} is not compressed as its ending {packing!r} says, or damaged."
             ) from None
-    return content, FORMATS[ending.lower()]
 
 
-def _decompress_zstd(content: bytes) -> bytes:
+def _unreadable(path: Path, error: Exception) -> ValueError:
+    return ValueError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.")
+
+
+def _read_most(stream: Any) -> bytes:
+    """Read a file, device or stream, hardly more than the maximum size of it."""
+    content = io.BytesIO()
+    while content.tell() <= MOST_BYTES and (piece := stream.read(STRETCH)):
+        content.write(piece)
+    return content.getvalue()
+
+
+def _check_size(n_bytes: int, name: str) -> None:
+    """Raise a ValueError for a table that is too large to be read as a whole."""
+    if n_bytes > MOST_BYTES:
+        raise ValueError(
+            f"{name} holds more than {MOST_BYTES / 2**30:g} GiB decompressed, the maximum; "
+            "delete what is not part of the table, or split it into several files."
+        )
+
+
+def _open_zstd(file: Any) -> Any:
     arrow = import_optional("pyarrow", "Reading .zst files", "tables")
-    with arrow.input_stream(io.BytesIO(content), compression="zstd") as stream:
-        return bytes(stream.read())
+    return arrow.input_stream(file, compression="zstd")
 
 
-_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": gzip.decompress,
-    ".bz2": bz2.decompress,
-    ".xz": lzma.decompress,
-    ".zst": _decompress_zstd,
+_DECOMPRESS: dict[str, Callable[[Any], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": _open_zstd,
 }
 
 
@@ -181,6 +211,7 @@ def read_sheet(content: bytes, name: str) -> bytes:
     """Convert the first sheet of a workbook to separated values, for `read_delimited`."""
     pd = import_pandas()
     calamine = import_optional("python_calamine", "Reading spreadsheets", "excel")
+    _check_sheet(content, name)
     try:
         sheet = pd.read_excel(
             io.BytesIO(content), header=None, dtype=object, engine="calamine", keep_default_na=False
@@ -193,6 +224,59 @@ def read_sheet(content: bytes, name: str) -> bytes:
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerows([_cell_text(value) for value in row] for row in sheet.itertuples(index=False))
     return lines.getvalue().encode()
+
+
+_SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^>]*?\br:id=\"([^\"]+)\"")
+# A cell that is not empty, with the letters of its column and the number of its row.
+_CELL = re.compile(rb"r=\"([A-Z]{1,3})(\d{1,7})\"[^>]*(?<!/)>")
+_REPEATED = re.compile(rb"^[^>]*?number-(?:rows|columns)-repeated=\"(\d+)\"")
+
+
+def _check_sheet(content: bytes, name: str) -> None:
+    """Raise a ValueError for a workbook that is too large, before its cells are allocated."""
+    if not content.startswith(b"PK"):  # .xls, whose sheets are small
+        return
+    try:
+        with ZipFile(io.BytesIO(content)) as book:
+            _check_size(sum(part.file_size for part in book.infolist()), name)
+            if "content.xml" in book.namelist():
+                size = _ods_size(book.read("content.xml"))
+            else:
+                size = _xlsx_size(book)
+    except (BadZipFile, KeyError, TypeError, zlib.error):  # calamine decides what is damaged
+        return
+    _check_size(CELL_BYTES * size, name)
+
+
+def _xlsx_size(book: ZipFile) -> int:
+    """Return the number of cells of the rectangle that the first sheet of a workbook fills."""
+    sheet: Any = _SHEET.search(book.read("xl/workbook.xml"))
+    place = rb"<Relationship\s(?=[^>]*?\bId=\"%b\")[^>]*?\bTarget=\"(?:/xl/)?([^\"]+)"
+    part: Any = re.search(place % re.escape(sheet[1]), book.read("xl/_rels/workbook.xml.rels"))
+    columns, rows = set(), 0
+    for cell in _CELL.finditer(book.read(f"xl/{part[1].decode()}")):
+        columns.add(cell[1])
+        rows = max(rows, int(cell[2]))
+    letters = max(columns, key=lambda text: (len(text), text), default=b"")
+    return rows * functools.reduce(lambda n, letter: 26 * n + letter - 64, letters, 0)
+
+
+def _ods_size(content: bytes) -> int:
+    """Return the number of cells of the rectangle that the first table of a document fills."""
+
+    def repeated(tag: bytes) -> int:
+        found = _REPEATED.match(tag)
+        return int(found[1]) if found else 1
+
+    height = width = n_rows = 0
+    for part in content.partition(b"</table:table>")[0].split(b"<table:table-row")[1:]:
+        row, *cells = part.split(b"<table:table-cell")
+        n_rows += repeated(row)
+        while cells and b"value-type=" not in cells[-1].partition(b">")[0]:
+            cells.pop()
+        if cells:
+            height, width = n_rows, max(width, sum(map(repeated, cells)))
+    return height * width
 
 
 def _cell_text(value: Any) -> str:
@@ -252,6 +336,8 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
 
 # Endings of Arrow files, among them Feather.
 _ARROW = {".feather": "Feather", ".arrow": "Arrow"}
+# Names that pandas gives to the levels of an index without names.
+_INDEX = re.compile(r"__index_level_\d+__")
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
@@ -262,11 +348,17 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
     if not content:
         raise ValueError(f"{name} is empty.")
     file = io.BytesIO(content)
+    size = 0
     try:
-        is_arrow = _arrow_kind(name) is not None
-        table = feather.read_table(file) if is_arrow else parquet.ParquetFile(file).read()
+        if _arrow_kind(name) is not None:
+            table = feather.read_table(file)
+        else:
+            opened = parquet.ParquetFile(file)
+            size = 8 * opened.metadata.num_rows * opened.metadata.num_columns
+            table = opened.read() if size <= MOST_BYTES else None
     except (ValueError, OSError):  # pyarrow's own errors are of these types
         raise _damaged(name) from None
+    _check_size(size, name)
     frame = _arrow_frame(table, name)
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
@@ -296,14 +388,13 @@ def _arrow_frame(table: Any, name: str) -> "pd.DataFrame":
                 f"{name}: column {field.name!r} holds values of the type {kind}; "
                 "turn them into numbers or texts, or leave the column out."
             )
+    # A named index is a column like any other; one without names only counts.
+    unnamed = [column for column in table.column_names if _INDEX.fullmatch(column)]
+    # What pandas has written about the columns may be damaged, and the types are known without it.
+    table = table.drop_columns(unnamed).replace_schema_metadata()
     frame = table.to_pandas(date_as_object=False)
     decimals = [field.name for field in table.schema if str(field.type).startswith("decimal")]
-    frame = frame.astype(dict.fromkeys(decimals, float))
-    if not isinstance(frame.index, import_pandas().RangeIndex):
-        # A named index is a column like any other; one without names only counts.
-        frame = frame.reset_index(drop=None in frame.index.names)
-    frame.columns = [str(column) for column in frame.columns]
-    return frame
+    return frame.astype(dict.fromkeys(decimals, float))
 
 
 # ------------------------------------------------------------------ files in parts
@@ -410,25 +501,31 @@ def _text_batches(path: Path, options: ReadOptions) -> _Parts:
 
 def _stretches(path: Path) -> Iterator[bytes]:
     """Yield the bytes of a file, cut at line ends that are not within quotation marks."""
-    left = b""
+    left: list[bytes] = []
+    quoted = False
     with path.open("rb") as file:
         while piece := file.read(STRETCH):
-            left += piece
-            cut = _last_line_end(left)
-            if cut:
-                yield left[:cut]
-                left = left[cut:]
-    if left:
-        yield left
+            cut = _last_line_end(piece, quoted)
+            quoted ^= piece.count(b'"') % 2 == 1
+            if cut > STRETCH // 2 or (cut and left):  # more than the header
+                yield b"".join([*left, piece[:cut]])
+                left, piece = [], piece[cut:]
+            left.append(piece)
+    if any(left):
+        yield b"".join(left)
 
 
-def _last_line_end(content: bytes) -> int:
-    """Return the position after the last line end outside quotation marks; 0 if there is none."""
+def _last_line_end(content: bytes, quoted: bool) -> int:
+    """Return the position after the last line end outside quotation marks; 0 if there is none.
+
+    The content may begin within quotation marks.
+    """
     end = content.rfind(b"\n") + 1
-    odd = content.count(b'"', 0, end) % 2
-    while end and odd:
-        before = content.rfind(b"\n", 0, end - 1) + 1
-        odd = (odd + content.count(b'"', before, end)) % 2
+    quoted ^= content.count(b'"', 0, end) % 2 == 1
+    while end and quoted:
+        mark = content.rfind(b'"', 0, end)
+        before = content.rfind(b"\n", 0, max(mark, 0)) + 1
+        quoted ^= content.count(b'"', before, end) % 2 == 1
         end = before
     return end
 

@@ -3,13 +3,14 @@
 import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from time import strftime, strptime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frri._util import Flags, find_name, import_pandas, quote_name
-from frri.table.checks import FEWEST_NAMES, find_mistake
-from frri.table.columns import category_positions, kind_of
+from frri.table.checks import EXACT, FEWEST_NAMES, find_mistake
+from frri.table.columns import category_positions, kind_of, plain_column
 from frri.table.targets import MOST_NUMBERED_CLASSES
 
 if TYPE_CHECKING:
@@ -28,8 +29,10 @@ _BOOLEANS = {"true": True, "false": False}
 
 # A column with more distinct strings than this, or than half of its rows, looks like an identifier.
 MOST_CATEGORIES = 1000
-# Strings among numbers are no mistake if each value of a column occurs this often on average.
+# Strings among numbers are categories if each value of a column occurs this often on average.
 REPEATED = 5
+# Words among numbers that a note lists.
+MOST_MARKS = 8
 # An identifier has at most this fraction of numbers, or dates.
 MOST_FITTING = 0.9
 
@@ -129,7 +132,7 @@ def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[A
     known = column.dropna()
     if known.empty or not all(isinstance(value, str) for value in known):
         numeric = known.empty or kind_of(known) == "numeric"
-        return column.astype(float) if numeric else column
+        return _keep_distinct(column, column.astype(float)) if numeric else column
     texts = known.unique().tolist()
     if options.classes is None or column.name != options.classes:
         values, note = _parse(column, texts, options)
@@ -151,15 +154,14 @@ def _parse(
     column: "pd.Series[Any]", texts: list[str], options: ReadOptions
 ) -> "tuple[pd.Series[Any], str]":
     """Convert dates, numbers, percentages and the like; return a note about what was guessed."""
-    to_datetime = import_pandas().to_datetime
-    if all(map(_ISO_DATE.fullmatch, texts)):
-        try:  # times in a time zone become UTC
-            return to_datetime(column, format="ISO8601", utc=True).dt.tz_localize(None), ""
-        except ValueError:  # a day that does not exist
-            return column, ""
     formats = find_date_formats(texts, options.date_format)
     if len(formats) == 1:
-        return to_datetime(column, format=formats[0]), ""
+        dates = parse_dates(column, formats[0])
+        far = column[(dates.dt.year < EARLIEST_YEAR) | (dates.dt.year > LATEST_YEAR)]
+        return dates, "" if far.empty else (
+            f"{far.iloc[0]!r} among dates; if it marks a missing value, type --na-values "
+            f"{quote_name(far.iloc[0])}."
+        )
     if formats:
         return column, (
             f"dates such as {texts[0]!r}, of which day and month cannot be told apart: they stay "
@@ -209,6 +211,17 @@ def parse_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
         # pandas may be off by the last digit, Python is not.
         known = numbers.notna()
         numbers[known] = column[known].astype(float)
+        return _keep_distinct(column, numbers)
+    return numbers
+
+
+def _keep_distinct(column: "pd.Series[Any]", numbers: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return floats, or Python's integers where some would be equal in floating point."""
+    far = column[numbers.abs() > EXACT].astype(str)
+    integers = far[far.str.fullmatch(r"[-+]?\d{1,308}")].astype(object).map(int)
+    if integers.nunique() > integers.astype(float).nunique():
+        numbers = numbers.astype(object)
+        numbers[integers.index] = integers
     return numbers
 
 
@@ -284,6 +297,9 @@ def _parse_amounts(values: list[str], decimal_commas: bool) -> tuple[str, dict[s
 
 # ------------------------------------------------------------------ dates
 
+# Dates outside these years may mark missing values.
+EARLIEST_YEAR, LATEST_YEAR = 1000, 2999
+_ISO = "ISO8601"
 _DATES = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _DATE_FORMATS = [date + time for date in _DATES for time in ("", " %H:%M", " %H:%M:%S")]
 _DATE_LIKE = re.compile(
@@ -296,15 +312,44 @@ def find_date_formats(texts: list[str], asked: str | None = None) -> list[str]:
 
     The one that is asked for comes before all others.
     """
-    to_datetime = import_pandas().to_datetime
+    column = import_pandas().Series(texts, dtype=object)
 
     def fits(candidate: str) -> bool:
-        return bool(to_datetime(texts, format=candidate, errors="coerce").notna().all())
+        try:
+            parse_dates(column, candidate)
+        except (ValueError, OverflowError):
+            return False
+        return True
 
+    if all(map(_ISO_DATE.fullmatch, texts)):
+        return [_ISO] if fits(_ISO) else []
     if asked and fits(asked):
         return [asked]
     like_dates = all(map(_DATE_LIKE.fullmatch, texts))
     return [candidate for candidate in _DATE_FORMATS if like_dates and fits(candidate)]
+
+
+def parse_dates(column: "pd.Series[Any]", date_format: str) -> "pd.Series[Any]":
+    """Convert strings to dates; times in a time zone become UTC.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> parse_dates(pd.Series(["31.12.9999", None]), "%d.%m.%Y").dt.year.tolist()
+    [9999.0, nan]
+    """
+    pd = import_pandas()
+    try:
+        dates = pd.to_datetime(column, format=date_format, utc=True)
+    except pd.errors.OutOfBoundsDatetime:  # nanoseconds of pandas 2 reach from 1677 to 2262
+        texts = column.dropna()
+        if date_format == _ISO:
+            dates = texts.astype(object).map(datetime.fromisoformat)
+        else:
+            dates = [datetime.strptime(text, date_format) for text in texts]  # noqa: DTZ007
+        known = pd.Series(plain_column(list(dates)), texts.index)
+        return known.reindex(column.index).rename(column.name)
+    return dates.dt.tz_localize(None).dt.as_unit("us")
 
 
 def check_date_format(date_format: str) -> None:
@@ -393,41 +438,69 @@ def looks_like_identifier(column: "pd.Series[Any]") -> bool:
     return kind_of(column) == "nominal" and all(r.sum() <= MOST_FITTING * known for r in readings)
 
 
-def check_kinds(frame: "pd.DataFrame", *, declared: Collection[str] = ()) -> None:
-    """Raise a ValueError for columns of a file whose kind the user has to declare.
+def resolve_words(
+    frame: "pd.DataFrame",
+    *,
+    nominal: Collection[str] = (),
+    numeric: Collection[str] = (),
+    strict: bool = False,
+) -> "pd.DataFrame":
+    """Decide about columns of numbers with words among them, with a note about each.
+
+    A few values that are repeated often are categories; otherwise words are missing values. Words
+    among dates raise a ValueError.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        As it was read from a file, where numbers with mistakes among them are strings.
-    declared : collection of str
+        As it was read from a file, where numbers with words among them are strings.
+    nominal, numeric : collection of str
         Columns that the user has declared.
+    strict : bool, default=False
+        If True, raise a ValueError for words among numbers instead of dropping them.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> check_kinds(pd.DataFrame({"age": ["31", "42", "33", "28", "19", "4o"]}))
+    >>> resolve_words(pd.DataFrame({"age": ["31", "42", "4o"]}), numeric=["age"])["age"].tolist()
+    [31.0, 42.0, nan]
+    >>> resolve_words(pd.DataFrame({"age": ["31", "42", "4o"]}), strict=True)
     Traceback (most recent call last):
         ...
-    ValueError: Column 'age' holds '4o' in row 6 among numbers; correct or empty it, or declare ...
+    ValueError: Column 'age' holds '4o' in row 3 among numbers; correct or empty it, or declare ...
     """
+    changed = {}
     for name, column in frame.items():
-        if name in declared or column.dtype.kind != "O":
+        if name in nominal or column.dtype.kind != "O":
             continue
-        different = column.nunique()
+        different, shown = column.nunique(), quote_name(str(name))
         for kind, fitting in _readings(column).items():
+            if name in numeric and kind == "numbers":
+                changed[name] = parse_numbers(column)
+                break
             row = find_mistake(column.notna().to_numpy(), fitting)
             if row is None:
                 continue
-            mixture = f"Column {name!r} holds {column.iloc[row]!r} in row {row + 1} among {kind}"
-            # A few values that are repeated often are categories, whatever they are called.
-            if different > FEWEST_NAMES or column.count() < REPEATED * different:
+            words = column[column.notna() & ~fitting]
+            note = f"Column {name!r} holds {words.iloc[0]!r} in row {row + 1} among {kind}"
+            if different <= FEWEST_NAMES and column.count() >= REPEATED * different:
+                option = f" (--numeric {shown} takes it as numbers)" if kind == "numbers" else ""
+                note += f"; the column is taken as nominal{option}."
+            elif strict or kind == "dates":
                 raise ValueError(
-                    f"{mixture}; correct or empty it, or declare the column as nominal "
-                    f"(--nominal {quote_name(str(name))})."
+                    f"{note}; correct or empty it, or declare the column as nominal "
+                    f"(--nominal {shown})."
                 )
-            warnings.warn(f"{mixture}; the column is taken as nominal.", UserWarning, stacklevel=3)
+            else:
+                changed[name] = parse_numbers(column)
+                marks = quote_name(",".join(map(str, words.unique()[:MOST_MARKS])))
+                note += (
+                    f"; words count as missing ({len(words)} of {len(column)} rows): confirm it by "
+                    f"--na-values {marks}, also to frri predict, or keep them by --nominal {shown}."
+                )
+            warnings.warn(note, UserWarning, stacklevel=3)
             break
+    return frame.assign(**changed)
 
 
 def _readings(column: "pd.Series[Any]") -> dict[str, Flags]:

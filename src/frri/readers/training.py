@@ -11,7 +11,14 @@ import numpy as np
 
 from frri._util import Floats, Positions, find_name, import_pandas, join_names, quote_name
 from frri.readers.files import read_batches, read_table
-from frri.readers.infer_types import check_kinds, declare, looks_like_identifier, to_strings
+from frri.readers.infer_types import (
+    declare,
+    looks_like_identifier,
+    parse_numbers,
+    resolve_words,
+    to_strings,
+)
+from frri.table.checks import find_mistake
 from frri.table.columns import kind_of
 from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
 
@@ -28,7 +35,11 @@ MOST_CLASSES = 1_000
 ENOUGH_TO_COUNT = 50
 
 # Names of columns that number things: id, patient_id, PassengerId, row names.
-_NUMBERING = re.compile(r"(?i:^|[ _.])(?i:id|nr|key|index|row ?names?|number)$|[a-z]I[dD]$")
+_NUMBERING = re.compile(
+    r"(?i:^|[ _.])(?i:id|nr|key|row ?names?)$|(?i:^(row[ _.]?)?(index|number)$)|[a-z]I[dD]$"
+)
+# Names of columns that count up and are quantities: year, day, rank.
+_COUNTING = re.compile(r"year|month|week|day|date|time|rank", re.IGNORECASE)
 
 
 class TrainingOptions(NamedTuple):
@@ -38,11 +49,13 @@ class TrainingOptions(NamedTuple):
     ----------
     weights : str, optional
         Column of the sample weights.
-    nominal, ignore : collection of str
-        Columns whose values have no order, and columns to leave out; each may name several,
-        separated by commas.
+    nominal, numeric, ignore : collection of str
+        Columns whose values have no order; columns of numbers, even if these look like identifiers
+        or have words among them; columns to leave out. Each may name several, separated by commas.
     ordinal : mapping
         Columns and their values from low to high.
+    strict : bool
+        If True, raise an error for words among numbers instead of taking them as missing values.
     drop_unlabelled : bool
         If True, leave rows without a target out, with a warning, instead of raising an error.
     bins : int, optional
@@ -59,8 +72,10 @@ class TrainingOptions(NamedTuple):
 
     weights: str | None = None
     nominal: Collection[str] = ()
+    numeric: Collection[str] = ()
     ordinal: Mapping[str, Sequence[str]] = MappingProxyType({})
     ignore: Collection[str] = ()
+    strict: bool = False
     drop_unlabelled: bool = False
     bins: int | None = None
     numbers: bool = False
@@ -174,9 +189,11 @@ def split_training(
     """
     how = TrainingOptions(**options)
     apart = [column for column in (target, how.weights) if column is not None]
-    for column in apart:
+    nominal, numeric, ignore = (
+        _split_names(names, frame) for names in (how.nominal, how.numeric, how.ignore)
+    )
+    for column in (*apart, *numeric):
         find_name(column, frame.columns, name)
-    nominal, ignore = _split_names(how.nominal, frame), _split_names(how.ignore, frame)
     if how.drop_unlabelled:
         frame = _keep_rows(frame, frame[target].notna(), [target], f"have no {target!r}")
     y = _target(frame[target], how)
@@ -187,9 +204,9 @@ def split_training(
     if X.columns.empty:
         raise ValueError(f"{name} has no column left to learn from.")
     declared = (*nominal, *how.ordinal)
-    X = _drop_identifiers(X, declared)
-    check_kinds(X, declared=declared)
-    _warn_about_useless(X.drop(columns=list(declared)))
+    X = _drop_identifiers(X, (*declared, *numeric))
+    X = resolve_words(X, nominal=declared, numeric=numeric, strict=how.strict)
+    _warn_about_empty(X.drop(columns=list(declared)))
     return X, y, weights
 
 
@@ -236,16 +253,16 @@ def _keep_rows(
 
 
 def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
-    """Drop strings that name the rows, with a note, unless there is nothing else."""
-    names = [
-        name
-        for name, column in frame.items()
-        if name not in declared and looks_like_identifier(column)
-    ]
-    for name in names:
-        what = f"Column {name!r} has {frame[name].nunique()} different texts"
-        option = f"--nominal {quote_name(name)}"
-        if len(names) == len(frame.columns):
+    """Drop columns that name or number the rows, each with a note, unless there is nothing else."""
+    columns = frame.drop(columns=list(declared))
+    found = dict.fromkeys(filter(lambda name: looks_like_identifier(frame[name]), columns), "texts")
+    numbers = [name for name in columns if _numbers_rows(frame[name])]
+    if len(found) + len(numbers) < len(frame.columns):
+        found |= dict.fromkeys(numbers, "whole numbers")
+    for name, kind in found.items():
+        what = f"Column {name!r} has {frame[name].nunique()} different {kind}"
+        option = f"--{'nominal' if kind == 'texts' else 'numeric'} {quote_name(name)}"
+        if len(found) == len(frame.columns):
             raise ValueError(
                 f"{what}, as names and numbers of things have, and there is no other column to "
                 f"learn from; insist on it ({option})."
@@ -254,28 +271,29 @@ def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.D
             f"{what} in {len(frame)} rows, as names and numbers of things have; it is left out "
             f"({option} keeps it)."
         )
-    return frame.drop(columns=names)
-
-
-def _warn_about_useless(frame: "pd.DataFrame") -> None:
-    """Warn of columns without any information about other rows."""
-    empty = [name for name in frame.columns if frame[name].isna().all()]
-    numbering = [name for name in frame.columns if _numbers_rows(frame[name])]
-    for found, what in ((empty, "no values"), (numbering, "another whole number in every row")):
-        if found:
-            shown = join_names(repr(name) for name in found)
-            one = len(found) == 1
-            columns, have, them = ("Column", "has", "it") if one else ("Columns", "have", "them")
-            option = f"--ignore {quote_name(','.join(found))}"
-            _warn(f"{columns} {shown} {have} {what}; leave {them} out with {option}.")
+    return frame.drop(columns=list(found))
 
 
 def _numbers_rows(column: "pd.Series[Any]") -> bool:
-    """Return whether values are distinct integers that count up, or are named like numbers."""
-    if column.dtype.kind not in "iu" or len(column) < 10 or not column.is_unique:
+    """Return whether distinct integers count up with few gaps, or are named like identifiers."""
+    name, n = str(column.name), len(column)
+    if column.dtype.kind not in "iu" or n < 10 or not column.is_unique:
         return False
-    counts_up = len(column) >= ENOUGH_TO_COUNT and bool((column.diff()[1:] == 1).all())
-    return counts_up or _NUMBERING.search(str(column.name)) is not None
+    if _NUMBERING.search(name) or _COUNTING.search(name) or n < ENOUGH_TO_COUNT:
+        return _NUMBERING.search(name) is not None
+    few_gaps = int(column.max()) - int(column.min()) < 1.1 * n
+    return few_gaps and bool(column.is_monotonic_increasing)
+
+
+def _warn_about_empty(frame: "pd.DataFrame") -> None:
+    """Warn of columns without any values."""
+    empty = [name for name in frame.columns if frame[name].isna().all()]
+    if empty:
+        shown = join_names(repr(name) for name in empty)
+        one = len(empty) == 1
+        columns, have, them = ("Column", "has", "it") if one else ("Columns", "have", "them")
+        option = f"--ignore {quote_name(','.join(empty))}"
+        _warn(f"{columns} {shown} {have} no values; leave {them} out with {option}.")
 
 
 def _target(column: "pd.Series[Any]", how: TrainingOptions) -> "pd.Series[Any]":
@@ -331,7 +349,8 @@ _KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
 def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None) -> "pd.DataFrame":
     """Concatenate the rows of several tables, if their columns are the same.
 
-    The column of the classes becomes one of strings where its type differs.
+    The column of the classes becomes one of strings where its type differs, and so does one of
+    numbers where a table has words among them: see `resolve_words`.
 
     Examples
     --------
@@ -347,7 +366,7 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
     columns = frames[first].columns
     if not others:
         return frames[first]
-    mixed = False
+    mixed: set[str] = set()
     for other in others:
         for having, lacking in ((first, other), (other, first)):
             absent = frames[having].columns.difference(frames[lacking].columns, sort=False)
@@ -361,17 +380,25 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
             kinds = [_KINDS.get(values.dtype.kind, "numbers") for values in (one, two)]
             if kinds[0] == kinds[1] or one.isna().all() or two.isna().all():
                 continue
-            if column != classes:
+            if column != classes and not any(map(_has_words, (one, two))):
                 raise ValueError(
                     f"Column {column!r} holds {kinds[0]} in {first} and {kinds[1]} in {other}; "
                     "write them in one way, or declare the column as nominal "
                     f"(--nominal {quote_name(column)})."
                 )
-            mixed = True
-    parts = [frame[columns] for frame in frames.values()]
-    if mixed:
-        parts = [part.assign(**{str(classes): to_strings(part[classes])}) for part in parts]
+            mixed.add(column)
+    parts = [
+        frame[columns].assign(**{column: to_strings(frame[column]) for column in mixed})
+        for frame in frames.values()
+    ]
     return import_pandas().concat(parts, ignore_index=True)
+
+
+def _has_words(column: "pd.Series[Any]") -> bool:
+    """Return whether a column of strings is one of numbers with words among them."""
+    known = column.notna().to_numpy()
+    is_text = column.dtype.kind == "O"
+    return is_text and find_mistake(known, parse_numbers(column).notna().to_numpy()) is not None
 
 
 def draw_sample(

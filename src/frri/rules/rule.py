@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._util import one_line
 from frri.rules import text
 from frri.rules.condition import Condition, NumericCondition
 from frri.rules.semantics import Semantics
@@ -179,7 +180,7 @@ class Rule:
         return known
 
     def __str__(self) -> str:
-        return text.rule_text(None, self)
+        return one_line(text.rule_text(None, self))
 
 
 def attach_units(rule: Rule, attributes: Mapping[str, Attribute]) -> Rule:

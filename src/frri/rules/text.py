@@ -8,6 +8,7 @@ from unicodedata import bidirectional
 
 import numpy as np
 
+from frri._util import one_line
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.semantics import COUNTABLE
 from frri.table import Attribute
@@ -22,9 +23,12 @@ _RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
 
 
 def ruleset_lines(ruleset: "RuleSet") -> list[str]:
-    """Return one line per rule, then one for the base and one for the costs."""
-    more = filter(None, (base_text(ruleset), decision_text(ruleset)))
-    return [*(rule_text(ruleset, rule) for rule in ruleset), *more]
+    """Return one line per rule, then one for the base and one for the costs.
+
+    Line breaks and terminal codes in names become spaces.
+    """
+    lines = [*(rule_text(ruleset, rule) for rule in ruleset), base_text(ruleset)]
+    return [one_line(line) for line in (*lines, decision_text(ruleset)) if line]
 
 
 def decision_text(ruleset: "RuleSet") -> str:

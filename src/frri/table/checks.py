@@ -126,7 +126,10 @@ def check_whole_numbers(column: NDArray[Any], label: str) -> None:
     ValueError: Column 'id' holds 1152921504606846976 and 1152921504606846977, which are the same in
     floating point: count its values from the smallest one, or drop it.
     """
-    if column.dtype.kind not in "iu" or not len(column):
+    if column.dtype.kind == "O":
+        whole = [v for v in column if isinstance(v, int) and not isinstance(v, bool)]
+        column = np.array(whole, dtype=object)
+    if column.dtype.kind not in "iuO" or not len(column):
         return
     if column.min() >= -EXACT and column.max() <= EXACT:
         return

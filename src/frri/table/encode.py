@@ -28,7 +28,13 @@ from numpy.typing import NDArray
 
 from frri._util import Floats, join_names
 from frri.table.attribute import KINDS, Attribute
-from frri.table.checks import all_moderate, check_categories, check_moderate, check_whole_numbers
+from frri.table.checks import (
+    EXACT,
+    all_moderate,
+    check_categories,
+    check_moderate,
+    check_whole_numbers,
+)
 from frri.table.columns import (
     category_positions,
     column_names,
@@ -136,7 +142,8 @@ def _describe(column: Any, name: str) -> tuple[Attribute, Floats]:
         texts = {str(value) for value in values if not is_missing(value)}
         attribute = Attribute(name, categories=tuple(sorted(texts)))
         return attribute, _encode_categories(values, attribute)
-    check_whole_numbers(values, label)
+    far = values.dtype.kind == "f" and bool((np.abs(values) > EXACT).any())
+    check_whole_numbers(np.asarray(column) if far else values, label)
     kind = "date" if values.dtype.kind == "M" else "numeric"
     numbers = days_since_1970(values) if kind == "date" else values.astype(np.float64)
     check_moderate(numbers, label)
