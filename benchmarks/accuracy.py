@@ -1,6 +1,7 @@
 """Accuracy and size of all estimators on the paper's datasets and on ordinary tables, beside scikit-learn's.
 
     python -m benchmarks.accuracy paper additive forest     # 18 datasets, ten folds
+    python -m benchmarks.accuracy repeated additive forest  # the same with three other random seeds
     python -m benchmarks.accuracy ordinary additive tree    # ordinary tables, two splits 70/30
 
     python -m benchmarks.accuracy docs                      # the tables of the documentation
@@ -19,6 +20,7 @@ from time import process_time
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -75,6 +77,38 @@ def pruned_tree():
     return GridSearchCV(DecisionTreeClassifier(random_state=0), leaves, cv=5)
 
 
+def figs():
+    """FIGS of imodels with its default settings."""
+    from imodels import FIGSClassifier
+
+    return FIGSClassifier()
+
+
+class RuleKit(ClassifierMixin, BaseEstimator):
+    """RuleKit with its default settings, for classes that are numbers."""
+
+    def fit(self, X, y):
+        """Learn rules."""
+        from rulekit.classification import RuleClassifier
+
+        target = pd.Series(np.asarray(y).astype(str), name="class")
+        self.model_ = RuleClassifier().fit(self._named(X), target)
+        self.classes_ = np.array(self.model_.label_unique_values).astype(int)
+        return self
+
+    def predict(self, X):
+        """Return the classes."""
+        return np.asarray(self.model_.predict(self._named(X))).astype(int)
+
+    def predict_proba(self, X):
+        """Return the probabilities of the classes."""
+        return self.model_.predict_proba(self._named(X))
+
+    @staticmethod
+    def _named(X):
+        return pd.DataFrame(X).add_prefix("x")
+
+
 BALANCED = {"class_weight": "balanced"}
 METHODS = {
     "additive": frri.AdditiveRulesClassifier,
@@ -82,12 +116,17 @@ METHODS = {
     "additive 10": lambda: frri.AdditiveRulesClassifier(max_rules=10),
     "additive 20": lambda: frri.AdditiveRulesClassifier(max_rules=20),
     "additive 40": lambda: frri.AdditiveRulesClassifier(max_rules=40),
+    "additive weighted": lambda: frri.AdditiveRulesClassifier(**BALANCED),
+    "additive 40 weighted": lambda: frri.AdditiveRulesClassifier(max_rules=40, **BALANCED),
     "additive 40 balanced": lambda: frri.AdditiveRulesClassifier(max_rules=40, decision="balanced"),
     "compact": frri.CompactFRRIClassifier,
-    "compact balanced": lambda: frri.CompactFRRIClassifier(**BALANCED),
+    "compact balanced": lambda: frri.CompactFRRIClassifier(decision="balanced"),
+    "compact weighted": lambda: frri.CompactFRRIClassifier(**BALANCED),
     "ripper": frri.RIPPERClassifier,
     "furia": frri.FURIAClassifier,
     "tree": lambda: encoded(pruned_tree()),
+    "figs": lambda: encoded(figs()),
+    "rulekit": lambda: encoded(RuleKit()),
     "forest": lambda: encoded(RandomForestClassifier(random_state=0)),
     "forest balanced": lambda: encoded(
         RandomForestClassifier(random_state=0, min_samples_leaf=3, **BALANCED)
@@ -107,6 +146,7 @@ METHODS = {
 }
 
 
+COLLECTIONS = ("paper", "repeated", "ordinary")
 PAGES = {"ordinary": ("docs/index.md", "docs/learners/additive.md"), "paper": ()}
 TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
@@ -116,10 +156,11 @@ def main() -> None:
         for page in sorted({page for pages in PAGES.values() for page in pages}):
             path = Path(__file__).parents[1] / page
             path.write_text(with_tables(path.read_text("utf-8")), "utf-8")
+        draw(Path(__file__).parents[1] / "docs" / "images" / "sizes.svg")
         return
-    collections = sys.argv[1:2] if sys.argv[1:2] in (["paper"], ["ordinary"]) else []
+    collections = [name for name in sys.argv[1:2] if name in COLLECTIONS]
     methods = sys.argv[2:] if collections else []
-    for collection in collections or ("paper", "ordinary"):
+    for collection in collections or COLLECTIONS:
         measure(collection, methods or list(METHODS))
         summarize(collection)
 
@@ -138,11 +179,13 @@ def measure(collection, methods):
 
 def tables(collection):
     """Name, features, labels and pairs of training and test rows of each table."""
-    if collection == "paper":
+    if collection != "ordinary":
         for name in NAMES:
-            data = load(name)
-            folds = StratifiedKFold(10, shuffle=True, random_state=0)
-            yield name, data.X, coded(data.y), [*folds.split(data.X, data.y)]
+            data, folds = load(name), []
+            for seed in (0,) if collection == "paper" else (1, 2, 3):
+                splitter = StratifiedKFold(10, shuffle=True, random_state=seed)
+                folds += splitter.split(data.X, data.y)
+            yield name, data.X, coded(data.y), folds
         return
     for name in ordinary_tables.ALL:
         X, y = ordinary_tables.table(name)
@@ -188,9 +231,14 @@ def size_of(model):
         lengths = [len(rule.conditions) for rule in model.ruleset_]
         return len(lengths), np.mean(lengths) if lengths else 0.0
     last = model[-1]
-    return (
-        (last.best_estimator_.get_n_leaves(), "") if hasattr(last, "best_estimator_") else ("", "")
-    )
+    if isinstance(last, RuleKit):
+        statistics = last.model_.model.stats
+        return statistics.rules_count, statistics.conditions_per_rule
+    if hasattr(last, "complexity_"):  # FIGS: splits of all trees
+        return last.complexity_ + len(last.trees_), ""
+    if hasattr(last, "best_estimator_"):
+        return last.best_estimator_.get_n_leaves(), ""
+    return "", ""
 
 
 def read(path):
@@ -250,6 +298,37 @@ def markdown(collection):
         cells = [form.format(mean) for form, mean in zip(forms, means, strict=False)]
         lines.append(f"| {method} | {' | '.join(cells)} |".replace("nan", ""))
     return "\n".join([*lines, "<!-- end of results -->"])
+
+
+def draw(path):
+    """Accuracy by number of rules on both collections; models without rules are lines."""
+    import matplotlib.pyplot as plt
+
+    plt.rcParams |= {"svg.hashsalt": "sizes", "font.size": 9, "svg.fonttype": "none"}
+    figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    titles = {"ordinary": "42 ordinary tables", "paper": "18 datasets of the paper"}
+    for panel, (collection, title) in zip(panels, titles.items(), strict=True):
+        found = {name: means for name, (_, means) in summary(collection).items()}
+        path_of_sizes = ["additive 10", "additive", "additive 20", "additive 40"]
+        points = [found[name] for name in path_of_sizes if name in found]
+        points = sorted((means[3], means[0]) for means in points)
+        panel.plot(*zip(*points, strict=True), color="tab:blue", zorder=1)
+        for name in ("additive", "compact", "ripper", "furia", "tree", "figs", "rulekit"):
+            own = name not in ("tree", "figs", "rulekit")
+            color = "tab:blue" if own else "tab:gray"
+            panel.scatter(found[name][3], found[name][0], color=color, zorder=2)
+            place = {"xytext": (5, -9), "textcoords": "offset points"}
+            panel.annotate(name, (found[name][3], found[name][0]), **place)
+        for name in ("forest", "boosting", "logistic"):
+            panel.axhline(found[name][0], color="tab:orange", linewidth=0.8)
+            panel.text(
+                1, found[name][0], f" {name}", va="bottom", transform=panel.get_yaxis_transform()
+            )
+        panel.set(title=title, xlabel="rules (leaves of trees)", xscale="log")
+        panel.set_xticks([5, 10, 20, 40], ["5", "10", "20", "40"], minor=False)
+        panel.set_xticks([], minor=True)
+    panels[0].set_ylabel("accuracy on held-out rows")
+    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

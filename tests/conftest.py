@@ -20,8 +20,10 @@ from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 # Models say when they were made; those of the tests must be the same in every run.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "1704067200")
 
-# A shell has what it starts in the background ignore Ctrl-C, which many tests send.
+# What a shell or nohup starts in the background ignores Ctrl-C or a hangup, which tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -339,7 +339,7 @@ def induce(search, loss, max_rules, enough=None, repeats=40):
             if enough is None or enough(rule):
                 found.append((sign, rule, search.gain(rule, pull)))
         most = max((gain for _, _, gain in found), default=0.0)
-        if most <= 0 or most < loss.least_gain(fitted):
+        if most <= 0 or most < loss.least_gain(fitted) * (1 - EQUAL):
             break
         sign, rule, _ = next(f for f in found if f[2] >= most * (1 - EQUAL))
         same = [k for k, r in enumerate(rules) if r[0] == sign and set(r[1]) == set(rule)]

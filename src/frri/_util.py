@@ -87,12 +87,14 @@ _CONTROL = re.compile(
 def one_line(text: str) -> str:
     r"""Replace line breaks, terminal codes and marks of writing direction by spaces.
 
+    Marks that isolate a name are left out.
+
     Examples
     --------
     >>> one_line("red\n\x1b[31m \u202egreen")
     'red  [31m  green'
     """
-    return _CONTROL.sub(" ", text)
+    return _CONTROL.sub(" ", text.replace("\u2068", "").replace("\u2069", ""))
 
 
 def short_repr(value: Any) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Largest and smallest votes that are shown, if there are more than both together.
 SHOWN_VOTES = 3
-_RIGHT_TO_LEFT = frozenset({"R", "AL", "RLE", "RLO", "RLI"})
+_RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 
 def ruleset_lines(ruleset: "RuleSet") -> list[str]:

@@ -15,7 +15,8 @@ from frri._util import Flags, Floats
 from frri.learners.additive.blocks import AdditiveModel, SampleBlocks, Tests
 from frri.learners.additive.columns import ONE_OF, SoftColumns, SoftTest
 
-# Gains whose relative difference is smaller are equal: the first one counts.
+# Gains whose relative difference is smaller are equal: the first one counts. A price is paid by
+# an equal gain.
 EQUAL = 1e-9
 # Factor by which a condition must raise the gain, and the membership that a rule must keep.
 LEAST_FACTOR = 1.15
@@ -201,7 +202,7 @@ class StagewiseInduction:
             found = [self.best_rule(model.model, sign) for sign in signs]
             found = [rule for rule in found if self._covers_enough(rule)]
             gain = max((rule.gain for rule in found), default=0.0)
-            if gain <= 0.0 or gain < self._price(model):
+            if gain <= 0.0 or gain < self._price(model) * (1.0 - EQUAL):
                 return model, None
             best = next(rule for rule in found if rule.gain >= gain * (1.0 - EQUAL))
             rules = list(model.rules)
