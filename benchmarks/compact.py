@@ -62,7 +62,7 @@ def _most_hits(self, most):
     """In the place of `RuleSelection.search`: the rules that hit most; every class has one."""
     found = find_fewest_errors(self.samples, self.candidates, most, PATIENCE)
     self.rules = found.selected.tolist()
-    proofs.append(found.status == "optimal")
+    proofs.append(found.errors == found.bound)
     classes = self.candidates.classes
     for rule in self.best_of_each_class():
         if classes[rule] not in classes[self.rules]:

@@ -61,8 +61,10 @@ def main():
 def _covers(X, y, clf):
     classes = np.unique(y, return_inverse=True)[1]
     values = Scaling.fit(X).transform(X)
-    covers, positions = induction.covers(values, classes, clf.confidence_, clf._types)
-    return covers, positions, classes
+    backend = induction.choose_backend(values, classes)
+    layout = backend.layout
+    covers = backend.covers(layout.by_row(clf.confidence_), layout.by_row(clf._types))
+    return covers, layout.positions, classes
 
 
 def _gurobi(environment, covers, positions, classes):

@@ -12,11 +12,10 @@ from frri.induction import (
     ConditionType,
     Graded,
     confidences,
-    covers,
     fuzzy_decision,
     induce,
-    shorten,
 )
+from induction_steps import covers, shorten
 from test_induction import KINDS, random_order, random_table
 from thorough import often
 

@@ -21,11 +21,10 @@ from frri.induction import (
     bitmap_backend,
     class_layout,
     confidences,
-    covers,
     induce,
     numpy_backend,
-    shorten,
 )
+from induction_steps import covers, shorten
 from thorough import often
 
 PATHS = [False, True]

@@ -25,8 +25,8 @@ from frri import RuleSet
 from frri.compare.datasets import load
 from frri.learners import modlem
 from frri.learners.modlem import BinnedTable, MODLEMClassifier, approximations
-from frri.learners.training_table import Weights, sums_by_key
-from frri.rules import NominalCondition
+from frri.learners.training_table import TrainingTable, Weights
+from frri.rules import NominalCondition, Rule
 from frri.table import Attribute
 from thorough import often
 
@@ -176,8 +176,14 @@ def test_counts_follow_the_definition(table, given_weights, kind):
     data, codes = binned(rows, classes, nominal), np.array(classes)
     targets = approximations(np.array(rows), codes, 3, kind)
     rules = modlem.induce(modlem.SplitSearch(data, weights, 3, entropy=False), targets)
-    sizes = weights.worth(sums_by_key(codes, weights.units, 3)).astype(float)
-    statistics = modlem._statistics(rules, data, codes, weights, sizes)
+    table = TrainingTable(np.array(rows), codes, (0, 1, 2), attributes_of(nominal), "class")
+    made = [
+        Rule(tuple(modlem._condition(table, data, one) for one in rule.conditions), rule.own)
+        for rule in rules
+    ]
+    ruleset = RuleSet(made, table.attributes, table.labels)
+    amounts = None if given_weights is None else given_weights[: len(rows)]
+    statistics = ruleset.statistics(table.encoded, codes, amounts)
     estimates = [modlem._m_estimates(rule, data, targets, weights) for rule in rules]
 
     named = conditions_of(data, rules, nominal)

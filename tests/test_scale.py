@@ -24,6 +24,7 @@ from frri.induction import class_layout
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.numpy_backend import NumpyBackend
 from frri.learners.frri import classifier
+from induction_steps import covers, shorten
 from test_induction import KINDS, _coarse, random_table  # noqa: F401 - a fixture
 from thorough import often
 
@@ -46,6 +47,12 @@ def as_source(whole, asked):
 
 
 @settings(max_examples=often(40), deadline=None)
+def build_covers(source, neighbours, costs, room):
+    preselected = memory_bounded.preselect(source, neighbours, costs, room)
+    left = None if preselected is None else preselected.left
+    return source(np.arange(len(neighbours)), left), preselected
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
     rng = np.random.default_rng(seed)
@@ -54,7 +61,7 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
     whole, costs = CoverMatrix.from_dense(dense), rng.integers(0, 4, n)
     room, asked = int(rng.integers(1, 12 * len(whole.bits) + 24)), []
     source, neighbours = as_source(whole, asked), rng.permutation(n)
-    covers, preselected = memory_bounded.build_covers(source, neighbours, costs, room)
+    covers, preselected = build_covers(source, neighbours, costs, room)
     if preselected is None:
         assert 12 * len(whole.bits) <= room
         for name in ("indptr", "words", "bits"):
@@ -84,9 +91,8 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
     whole, asked = CoverMatrix.from_dense(dense), []
     for share in (0.5, 0.2, 0.05):
         room = int(12 * share * len(whole.bits))
-        covers, preselected = memory_bounded.build_covers(
-            as_source(whole, asked), np.arange(n), np.zeros(n, dtype=np.int64), room
-        )
+        source, costs = as_source(whole, asked), np.zeros(n, dtype=np.int64)
+        covers, preselected = build_covers(source, np.arange(n), costs, room)
         assert len(preselected.first) > 0
         assert 12 * len(covers.bits) <= 1.2 * room
         # Nothing but what is kept in the end has been asked for in more than that room.
@@ -120,8 +126,8 @@ def test_covers_of_some_objects_are_those_of_all_cut_down(kind):
         if gaps:
             values[rng.random(values.shape) < 0.1] = np.nan
         confidence = induction.confidences(values, classes, compiled=False)
-        types = induction.shorten(values, classes, confidence, np.arange(4), compiled=False)
-        whole, _ = induction.covers(values, classes, confidence, types, compiled=False)
+        types = shorten(values, classes, confidence, np.arange(4), compiled=False)
+        whole, _ = covers(values, classes, confidence, types, compiled=False)
         table = class_layout.ClassLayout(values, classes)
         path = BitmapBackend(table, n_jobs=2)
         asked, wanted = rng.permutation(150)[:40], rng.integers(0, 2**63, whole.n_objects // 64)

@@ -39,10 +39,8 @@ class Preselection(NamedTuple):
     source: Source
 
 
-def build_covers(
-    source: Source, neighbours: Ints, costs: Ints, room: int
-) -> tuple[CoverMatrix, Preselection | None]:
-    """Return the covers of all candidates; if they exceed the memory, of the remaining objects.
+def preselect(source: Source, neighbours: Ints, costs: Ints, room: int) -> Preselection | None:
+    """Select a few candidates in advance if the covers exceed the memory, else return None.
 
     Parameters
     ----------
@@ -54,13 +52,6 @@ def build_covers(
     room : int
         Memory for the covers in bytes.
 
-    Returns
-    -------
-    covers : CoverMatrix
-        Of all candidates.
-    preselected : Preselection or None
-        None if the covers are complete.
-
     Examples
     --------
     >>> from frri.cover.matrix import CoverMatrix
@@ -69,23 +60,9 @@ def build_covers(
     >>> def source(candidates, wanted=None):
     ...     some = whole.take(candidates)
     ...     return some if wanted is None else some.within(wanted)
-    >>> costs = np.zeros(64, dtype=np.int64)
-    >>> covers, preselected = build_covers(source, np.arange(64), costs, room=800)
-    >>> preselected.first, covers.sizes().sum()
+    >>> preselected = preselect(source, np.arange(64), np.zeros(64, dtype=np.int64), room=800)
+    >>> preselected.first, source(np.arange(64), preselected.left).sizes().sum()
     (array([0]), np.int64(0))
-    """
-    preselected = preselect(source, neighbours, costs, room)
-    left = None if preselected is None else preselected.left
-    return source(np.arange(len(neighbours)), left), preselected
-
-
-def preselect(source: Source, neighbours: Ints, costs: Ints, room: int) -> Preselection | None:
-    """Select a few candidates in advance if the covers exceed the memory, else return None.
-
-    Parameters
-    ----------
-    source, neighbours, costs, room
-        As for `build_covers`.
     """
     n = len(neighbours)
     sample = source(neighbours[:: -(-n // SAMPLE)]) if n else source(neighbours)

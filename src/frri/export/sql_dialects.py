@@ -1,6 +1,5 @@
 """SQL dialects: quoting, exact numbers, least and greatest, dates and strings of columns."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from decimal import Decimal
 from math import inf, isfinite
@@ -10,23 +9,25 @@ from frri.table import Attribute
 from frri.table.encode import FLAGS, category_texts, folding
 
 
-class Dialect(ABC):
-    """The expressions of one database.
+class Dialect:
+    """Standard SQL with LEAST and GREATEST, as PostgreSQL and many others understand it.
 
     Numbers are written so that the database reads the same 64-bit float: a threshold that is off by
-    its last bit decides differently about the value it was taken from.
+    its last bit decides differently about the value it was taken from. Dates are exact to the
+    second. Whether a backslash means itself differs between databases, so texts with one are
+    refused. Other dialects replace what their databases read in another way.
     """
 
-    name: str
-    real: str
-    text_type: str
-    materialized: str = "AS"
-    least_name: str = "LEAST"
-    greatest_name: str = "GREATEST"
-    most_arguments: int = 1000
+    name = "ansi"
+    real = "DOUBLE PRECISION"
+    text_type = "VARCHAR"
+    materialized = "AS"
+    least_name = "LEAST"
+    greatest_name = "GREATEST"
+    most_arguments = 1000
     most_columns: int | None = None
-    empty_names: bool = False
-    backslashes: bool = True
+    empty_names = False
+    backslashes = False
 
     def identifier(self, name: str) -> str:
         """Return a name in double quotes."""
@@ -49,9 +50,17 @@ class Dialect(ABC):
             )
         return value
 
-    @abstractmethod
     def number(self, value: float) -> str:
-        """Return a float that is read back exactly."""
+        """Return a float that is read back exactly.
+
+        It has an exponent always: without one it would be a decimal.
+        """
+        if abs(value) == inf:
+            sign = "-" if value < 0 else ""
+            return f"CAST('{sign}infinity' AS {self.real})"
+        shown = repr(float(value))
+        shown = shown if "e" in shown else f"{shown}e0"
+        return f"({shown})" if value < 0 else shown
 
     def label(self, value: Any) -> str:
         """Return a class label: str, int, bool or float."""
@@ -108,13 +117,14 @@ class Dialect(ABC):
             return self.text(str(attribute.typical))
         return self.number(attribute.typical_code)
 
-    @abstractmethod
     def as_number(self, column: str) -> str:
-        """Return a column as float, NULL where missing."""
+        """Return a column as float, NULL where missing; databases disagree about NaN."""
+        return f"CAST({column} AS {self.real})"
 
-    @abstractmethod
     def as_days(self, column: str) -> str:
         """Return a column of dates as days since 1970."""
+        seconds = f"EXTRACT(EPOCH FROM CAST({column} AS TIMESTAMP))"
+        return f"CAST({seconds} AS {self.real}) / 86400e0"
 
     def as_text(self, column: str) -> str:
         """Return a column as string, to be looked up among the strings of categories."""
@@ -130,38 +140,7 @@ class Dialect(ABC):
         return values[0]
 
 
-class Ansi(Dialect):
-    """Standard SQL with LEAST and GREATEST, as PostgreSQL and many others understand it.
-
-    Dates are exact to the second. Whether a backslash means itself differs between databases, so
-    texts with one are refused.
-    """
-
-    name = "ansi"
-    real = "DOUBLE PRECISION"
-    text_type = "VARCHAR"
-    backslashes = False
-
-    def number(self, value: float) -> str:
-        """Write an exponent always: without one it would be a decimal, not a float."""
-        if abs(value) == inf:
-            sign = "-" if value < 0 else ""
-            return f"CAST('{sign}infinity' AS {self.real})"
-        shown = repr(float(value))
-        shown = shown if "e" in shown else f"{shown}e0"
-        return f"({shown})" if value < 0 else shown
-
-    def as_number(self, column: str) -> str:
-        """Keep NaN as a number: databases disagree about it."""
-        return f"CAST({column} AS {self.real})"
-
-    def as_days(self, column: str) -> str:
-        """Divide the seconds since 1970."""
-        seconds = f"EXTRACT(EPOCH FROM CAST({column} AS TIMESTAMP))"
-        return f"CAST({seconds} AS {self.real}) / 86400e0"
-
-
-class DuckDB(Ansi):
+class DuckDB(Dialect):
     """DuckDB 1.0 or later."""
 
     name = "duckdb"
@@ -203,6 +182,7 @@ class SQLite(Dialect):
     most_arguments = 100
     most_columns = 2000
     empty_names = True
+    backslashes = True
 
     def number(self, value: float) -> str:
         """Write a quotient of integers, because SQLite rounds some decimal fractions wrongly.
@@ -246,7 +226,7 @@ class SQLite(Dialect):
         return f"(CAST({column} AS TEXT) || '')"
 
 
-DIALECTS: dict[str, Dialect] = {d.name: d for d in (SQLite(), DuckDB(), Ansi())}
+DIALECTS: dict[str, Dialect] = {d.name: d for d in (SQLite(), DuckDB(), Dialect())}
 """Every dialect by name."""
 
 

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from frri._util import one_line
@@ -163,20 +164,14 @@ def csv_text(rows: Iterable[Iterable[Cell]]) -> str:
     >>> csv_text([["class"], ["one\rtwo"], ["=1+1"], ["-1"], [""], [None, 1]])
     'class\n"one\rtwo"\n\'=1+1\n-1\n""\n,1\n'
     """
-    lines = _Lines()
+    lines: list[str] = []
     # With this end of lines the csv module puts both of its characters in quotes, wherever they
     # are.
-    writer = csv.writer(lines, lineterminator="\r\n")
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
-    return "".join(lines)
-
-
-class _Lines(list[str]):
-    """Collect the lines of a writer; readers would skip a line of nothing but spaces."""
-
-    def write(self, line: str) -> None:
-        row = line.removesuffix("\r\n")
-        self.append(f"{row}\n" if row.strip() else f'"{row}"\n')
+    bare = (line.removesuffix("\r\n") for line in lines)
+    # Readers would skip a line of nothing but spaces.
+    return "".join(f"{row}\n" if row.strip() else f'"{row}"\n' for row in bare)
 
 
 def _csv_cell(cell: Cell) -> Cell:

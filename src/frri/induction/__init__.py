@@ -33,9 +33,8 @@ from numpy.typing import ArrayLike
 
 from frri._compile import pays
 from frri._util import Floats, Ints, Types, Words
-from frri.cover import memory_bounded
 from frri.cover.matrix import CoverMatrix
-from frri.cover.memory_bounded import Preselection
+from frri.cover.memory_bounded import Preselection, preselect
 from frri.induction import _bitmap_kernels
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.class_layout import TOLERANCE as TOLERANCE
@@ -73,7 +72,7 @@ class CandidateRules(NamedTuple):
     confidence: Floats
     types: Types
     covers: CoverMatrix
-    positions: Ints
+    positions: Ints  # bit of each sample: classes begin at multiples of 64, other bits are unused
     seconds: dict[str, float]  # per step
     # Candidates selected in advance where memory is short: `covers` is then of the other samples.
     preselected: Preselection | None = None
@@ -114,86 +113,6 @@ def confidences(
     return backend.layout.by_sample(backend.confidences())
 
 
-def shorten(
-    values: ArrayLike,
-    classes: ArrayLike | Graded,
-    confidence: ArrayLike,
-    order: ArrayLike,
-    *,
-    initial: ArrayLike | None = None,
-    rigid: ArrayLike | None = None,
-    compiled: bool | None = None,
-) -> Types:
-    """Return the shortened conditions of every sample's rule (RULE_PRUNE of the paper).
-
-    Starting from SIMILAR throughout, each feature in turn gets the first of UNUSED, AT_MOST,
-    AT_LEAST and SIMILAR under which every sample of another class still fails some condition by
-    more than `confidence - TOLERANCE`. A feature that starts from another type gets UNUSED or that
-    one, a rigid one UNUSED or SIMILAR.
-
-    A sample with a confidence below the tolerance uses no feature.
-
-    Parameters
-    ----------
-    values, classes, initial, compiled
-        As for `confidences`.
-    confidence : array-like of float, shape (n_samples,)
-        At most the distance to the nearest sample of another class, as from `confidences`.
-    order : array-like of int, shape (n_features,) or (n_samples, n_features)
-        Order in which features are tried; one for all samples or one for each.
-    rigid : array-like of bool, shape (n_features,), optional
-        Features that are used as they start or not at all; none by default.
-
-    Examples
-    --------
-    >>> values, classes = [[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1]
-    >>> shorten(values, classes, confidences(values, classes), [0, 1])
-    array([[1, 0],
-           [1, 0],
-           [2, 0]], dtype=int8)
-    """
-    backend = choose_backend(values, classes, initial, rigid, compiled=compiled)
-    layout = backend.layout
-    reach = layout.by_row(np.asarray(confidence, dtype=np.float64))
-    return layout.by_sample(backend.shorten(reach, layout.orders(order)))
-
-
-def covers(
-    values: ArrayLike,
-    classes: ArrayLike | Graded,
-    confidence: ArrayLike,
-    types: ArrayLike,
-    *,
-    compiled: bool | None = None,
-) -> tuple[CoverMatrix, Ints]:
-    """Return the samples that the rule of every sample covers.
-
-    A rule covers the samples whose distance to its own one, under its conditions, is below
-    `confidence - TOLERANCE`. All of them are of its own class, or agree with its decision to some
-    degree.
-
-    Candidate `i` is the rule of sample `i`; a rule whose confidence does not exceed the tolerance
-    covers nothing. The second result is the bit of each sample: classes begin at multiples of 64,
-    and other bits are covered by nobody.
-
-    Examples
-    --------
-    >>> values, classes = [[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1]
-    >>> confidence = confidences(values, classes)
-    >>> types = shorten(values, classes, confidence, [0, 1])
-    >>> covered, positions = covers(values, classes, confidence, types)
-    >>> covered.to_dense()[:, positions]
-    array([[ True,  True, False],
-           [ True,  True, False],
-           [False, False,  True]])
-    """
-    backend = choose_backend(values, classes, compiled=compiled)
-    layout = backend.layout
-    reach = layout.by_row(np.asarray(confidence, dtype=np.float64))
-    kept = layout.by_row(np.asarray(types, dtype=np.int8))
-    return backend.covers(reach, kept), layout.positions
-
-
 def induce(
     values: ArrayLike,
     classes: ArrayLike | Graded,
@@ -205,13 +124,27 @@ def induce(
     n_jobs: int | None = None,
     cover_bytes: int | None = None,
 ) -> CandidateRules:
-    """Take all three steps, with what they have in common done once.
+    """Find the confidence of every sample, its shortened rule, and the samples that it covers.
+
+    Shortening (RULE_PRUNE of the paper) starts from SIMILAR throughout. Each feature in turn gets
+    the first of UNUSED, AT_MOST, AT_LEAST and SIMILAR under which every sample of another class
+    still fails some condition by more than `confidence - TOLERANCE`. A feature that starts from
+    another type gets UNUSED or that one, a rigid one UNUSED or SIMILAR. A sample with a confidence
+    below the tolerance uses no feature.
+
+    A rule covers the samples whose distance to its own one, under its conditions, is below
+    `confidence - TOLERANCE`. All of them are of its own class, or agree with its decision to some
+    degree. A rule whose confidence does not exceed the tolerance covers nothing.
 
     Parameters
     ----------
-    values, classes, order, initial, rigid, compiled
-        As for `shorten`. Instead of an order there may be a function from the confidences of all
-        samples to their types.
+    values, classes, initial, compiled
+        As for `confidences`.
+    order : array-like of int, shape (n_features,) or (n_samples, n_features), or callable
+        Order in which features are tried; one for all samples or one for each. Or a function from
+        the confidences of all samples to their types.
+    rigid : array-like of bool, shape (n_features,), optional
+        Features that are used as they start or not at all; none by default.
     n_jobs : int, optional
         Number of threads for a large table (see `frri._util.n_threads`), without influence on the
         results.
@@ -308,4 +241,6 @@ def covers_in_memory(
             return some if wanted is None else some.within(wanted)
 
     costs = np.count_nonzero(types, axis=1)[layout.rows]
-    return memory_bounded.build_covers(source, layout.samples, costs, cover_bytes)
+    preselected = preselect(source, layout.samples, costs, cover_bytes)
+    left = None if preselected is None else preselected.left
+    return source(np.arange(len(confidence)), left), preselected

@@ -4,7 +4,7 @@ A rule of a sample is a set of sides of its box that keeps out all samples of ot
 these makes a *clause*: the sides beyond which it lies. A set of sides is a rule if it is a hitting
 set: it has a side of every clause. It is a minimal one if none of its sides can go: then it is a
 prime implicant of the sample's discernibility function, in terms of rough set theory. Shortening
-(`frri.induction.shorten`) finds one of them, which depends on the order of the features. All pairs
+(`frri.induction.induce`) finds one of them, which depends on the order of the features. All pairs
 of samples are compared, so that this is for tables of thousands of samples.
 
 Side 2a bounds feature `a` above, side 2a + 1 below. A rigid feature has both sides or none; its
@@ -49,7 +49,7 @@ def discerning_power(
 
     Those that fail the condition of that feature, with all sides that it may have, by more than the
     confidence less the tolerance: none for a sample with a confidence below the tolerance, which
-    has no rule. Arguments are as for `frri.induction.shorten`.
+    has no rule. Arguments are as for `frri.induction.induce`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def shortest(
 
     Among these one with the fewest sides, and among those one fixed by the order of the features: a
     minimum set cover of the samples of other classes. Arguments are as for
-    `frri.induction.shorten`; a sample with a confidence below the tolerance uses no feature.
+    `frri.induction.induce`; a sample with a confidence below the tolerance uses no feature.
 
     Examples
     --------
@@ -143,10 +143,10 @@ def all_minimal(
     If a sample has more rules than the limit, those that leave out few samples of its own class are
     searched first.
 
-    Arguments are as for `frri.induction.shorten`; `types` has a minimal rule of every sample, which
+    Arguments are as for `frri.induction.induce`; `types` has a minimal rule of every sample, which
     is included whatever the limit. Candidates are ordered by sample, that of `types` first. Of
     candidates that cover the same samples only one with the fewest conditions is kept, and none
-    that covers nothing. Bits are those of `frri.induction.covers`.
+    that covers nothing. Bits are those of `frri.induction.induce`.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf, isinf, nextafter
 from typing import Any, Literal, NamedTuple
 
@@ -12,9 +13,8 @@ from frri._util import Flags, Floats, Ints, Positions
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.training_table import TrainingTable, Weights, sums_by_key
 from frri.learners.validation import check_choice
-from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet, RuleStatistics
+from frri.rules import Condition, NominalCondition, NumericCondition, Rule
 from frri.rules.rule import LONGEST_PARTIAL
-from frri.rules.rule_statistics import statistics_from_counts
 from frri.table import Attribute
 
 # A feature, the first bin that satisfies the condition, and the end of these bins.
@@ -106,25 +106,15 @@ class MODLEMClassifier(LimitedRuleClassifier):
         )
         with self._step("rules that cover the classes"):
             found = induce(search, targets, self.max_conditions)
-        sizes = weights.worth(sums_by_key(table.classes, weights.units, len(table.labels)))
-        class_counts = tuple(sizes.astype(float).tolist())
-
-        def made(some: "Sequence[BinnedRule]") -> RuleSet:
-            statistics = _statistics(some, binned, table.classes, weights, np.array(class_counts))
-            rules = []
-            for rule, known in zip(some, statistics, strict=True):
-                estimates = _m_estimates(rule, binned, targets, weights)
-                whole = len(estimates) == 1 << len(rule.conditions)
-                conditions = tuple(_condition(table, binned, each) for each in rule.conditions)
-                parts = estimates if whole else ()
-                own = table.labels[rule.own]
-                rules.append(
-                    Rule(conditions, own, estimates[-1], statistics=known, partial_weights=parts)
-                )
-            meaning: dict[str, Any] = {"combination": "best", "fallback": "partial"}
-            return self._made(table, rules, class_counts=class_counts, **meaning)
-
-        self.ruleset_ = self._within_limits(found, made, table)
+        rules = []
+        for rule in found:
+            estimates = _m_estimates(rule, binned, targets, weights)
+            parts = estimates if len(estimates) == 1 << len(rule.conditions) else ()
+            conditions = tuple(_condition(table, binned, each) for each in rule.conditions)
+            own = table.labels[rule.own]
+            rules.append(Rule(conditions, own, estimates[-1], partial_weights=parts))
+        made = partial(self._made, table, combination="best", fallback="partial")
+        self.ruleset_ = self._within_limits(rules, made, table)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -486,28 +476,6 @@ def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -
     low, high = binned.interval(condition)
     core_high = high if isinf(high) else nextafter(high, -inf)
     return NumericCondition(attribute.name, low, low, core_high, high)
-
-
-def _statistics(
-    rules: Sequence[BinnedRule],
-    binned: BinnedTable,
-    classes: Positions,
-    weights: Weights,
-    class_counts: Floats,
-) -> tuple[RuleStatistics, ...]:
-    """Return the statistics of rules, by the samples that each of them covers."""
-    units = weights.units
-    times = np.zeros(len(units), dtype=np.int64)
-    for rule in rules:
-        times += binned.covered(rule.conditions)
-    support = np.zeros((len(rules), len(class_counts)), dtype=np.int64)
-    alone = np.zeros(len(rules), dtype=np.int64)
-    for r, rule in enumerate(rules):
-        rows = np.flatnonzero(binned.covered(rule.conditions))
-        support[r] = sums_by_key(classes[rows], units[rows], len(class_counts))
-        alone[r] = units[rows[times[rows] == 1]].sum()
-    own = np.array([rule.own for rule in rules], dtype=np.intp)
-    return statistics_from_counts(own, weights.worth(support), weights.worth(alone), class_counts)
 
 
 def _m_estimates(

@@ -141,8 +141,7 @@ class QuickRulesClassifier(LimitedRuleClassifier):
         self.reduct_ = np.array(found, dtype=np.intp)
         meaning: dict[str, Any] = {"combination": "sum", "fallback": "nearest"}
         made = partial(self._made, table, t_norm=self.t_norm, **meaning)
-        ruleset = self._within_limits(tuple(_rules(table, collection)), made, table)
-        self.ruleset_ = self._with_statistics(ruleset, table)
+        self.ruleset_ = self._within_limits(tuple(_rules(table, collection)), made, table)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

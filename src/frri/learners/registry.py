@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from frri.rules import RuleSet
+from frri.rules.json_format import About
 
 
 @dataclass(frozen=True)
@@ -145,11 +146,4 @@ def learner_of(ruleset: RuleSet) -> Any:
         )
     estimator = known[0].make()
     kept = {key: value for key, value in parameters.items() if key in estimator.get_params()}
-    return estimator.set_params(**{key: _plain(value) for key, value in kept.items()})
-
-
-def _plain(value: Any) -> Any:
-    """Return a frozen parameter in its usual form."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    return estimator.set_params(**About(kept).plain())

@@ -40,11 +40,12 @@ class LimitedRuleClassifier(RuleClassifier):
     ) -> RuleSet:
         """Return the rules that `made` makes of parts, one for each, within the limits.
 
-        The statistics of a rule may depend on the others, so that rules are made again.
+        The distribution of a rule may depend on the others, so that rules are made again.
         """
         whole = made(parts)
         kept = kept_rules(whole, table, self.max_rules, self.min_support)
-        return whole if len(kept) == len(parts) else made([parts[r] for r in kept])
+        within = whole if len(kept) == len(parts) else made([parts[r] for r in kept])
+        return self._with_statistics(within, table)
 
 
 def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from frri._util import Flags, Floats, Ints
-from frri.cover.solve import Status
 from frri.pareto.matching_bound import Cut, MatchingBound
 
 Levels = NDArray[np.uint16]
@@ -60,11 +59,6 @@ class BestSubset:
     selected: Ints
     errors: int
     bound: int
-
-    @property
-    def status(self) -> Status:
-        """Whether the bound proves that the subset is optimal."""
-        return "optimal" if self.errors == self.bound else "feasible"
 
 
 def find_best_subsets(
@@ -106,9 +100,9 @@ def find_best_subsets(
     --------
     >>> scores = [[0.9, 0.8, 0.0, 0.7], [0.0, 0.0, 0.6, 0.8], [0.5, 0.5, 0.5, 0.5]]
     >>> for subset in find_best_subsets(scores, [0, 1, 0], [0, 0, 1, 1], [1, 2], default=1):
-    ...     print(subset.selected, subset.errors, subset.status)
-    [0] 1 optimal
-    [0 1] 0 optimal
+    ...     print(subset.selected, subset.errors, subset.bound)
+    [0] 1 1
+    [0 1] 0 0
     """
     start = time.perf_counter()
     true = np.asarray(classes)

@@ -186,30 +186,19 @@ def _scores(
 ) -> Floats:
     """Return the scores of boxes for all samples: see `CandidateBoxes`."""
     columns, rigid = np.ascontiguousarray(samples.values.T), samples.rigid
-    gaps = rigid | np.isnan(columns).any(axis=1)
+    gaps = np.flatnonzero(rigid | np.isnan(columns).any(axis=1)).tolist()
     outside = np.minimum(1.0 - 1.0 / precision, 0.0)
     found = np.zeros((len(anchors), len(samples.values)))
     step = max(1, BLOCK // max(1, len(samples.values)))
     for start in range(0, len(anchors), step):
         some = slice(start, start + step)
-        worst = found[some]  # first the largest violation of a side
-        lost = np.zeros(worst.shape if gaps.any() else 0, dtype=np.bool_)
-        for r, a in np.argwhere(types[some]).tolist():
-            apart = columns[a] - columns[a, anchors[start + r]]
-            if gaps[a]:
-                lost[r] |= apart != 0.0 if rigid[a] else np.isnan(apart)
-            if rigid[a]:
-                continue
-            if types[start + r, a] == 3:
-                np.abs(apart, out=apart)
-            elif types[start + r, a] == 2:
-                np.negative(apart, out=apart)
-            np.fmax(worst[r], apart, out=worst[r])
-        worst /= reach[some, None]
-        np.subtract(1.0, worst, out=worst)
-        if len(lost):
-            np.minimum(worst, outside[some, None], out=worst, where=lost)
-        worst *= precision[some, None]
+        centers, own = samples.values[anchors[some]], types[some]
+        degrees = 1.0 - distances(centers, np.where(rigid, 0, own), columns) / reach[some, None]
+        for a in gaps:
+            apart = columns[a] - centers[:, a, None]
+            lost = (own[:, a, None] > 0) & (apart != 0.0 if rigid[a] else np.isnan(apart))
+            np.minimum(degrees, outside[some, None], out=degrees, where=lost)
+        np.multiply(degrees, precision[some, None], out=found[some])
     return found
 
 

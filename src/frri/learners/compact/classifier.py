@@ -1,6 +1,6 @@
 """Compact FRRI: a few fuzzy boxes around samples that tolerate some samples of other classes."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -134,41 +134,36 @@ class CompactFRRIClassifier(RuleClassifier):
     def _learn(self, table: TrainingTable) -> None:
         n_classes = len(table.labels)
         most = 2 * n_classes + 6 if self.max_rules == "auto" else int(self.max_rules)
-        (self.ruleset_,) = self._rulesets(table, [max(most, n_classes)])
-
-    def _rulesets(self, table: TrainingTable, sizes: Sequence[int]) -> Iterator[RuleSet]:
-        """Yield a rule set for each maximum size, selected from the same candidates."""
-        rows = _evaluation_samples(table.classes, len(table.labels))
+        rows = _evaluation_samples(table.classes, n_classes)
         part = table if len(rows) == len(table.classes) else table.take(rows)
         samples = self._samples(part, table)
         with self._step("candidate rules"):
             candidates = self._candidates(samples, part.weights)
-        for most in sizes:
-            choice = RuleSelection(samples, candidates, PRICE)
-            with self._step("selection"):
-                choice.search(most)
-            selected = choice.selected()
-            boxes = Boxes.of(samples, selected)
-            with self._step("fine-tuning of bounds"):
-                boxes.fine_tune(samples, self.min_support)
-            scores = boxes.scores(*boxes.signed_values(samples.values))[0]
-            self.selection_ = Bunch(
-                candidates=len(candidates.classes),
-                n_rules=len(boxes.classes),
-                n_conditions=boxes.n_conditions,
-                objective=objective_fraction(samples, boxes.classes, scores),
+        choice = RuleSelection(samples, candidates, PRICE)
+        with self._step("selection"):
+            choice.search(max(most, n_classes))
+        selected = choice.selected()
+        boxes = Boxes.of(samples, selected)
+        with self._step("fine-tuning of bounds"):
+            boxes.fine_tune(samples, self.min_support)
+        scores = boxes.scores(*boxes.signed_values(samples.values))[0]
+        self.selection_ = Bunch(
+            candidates=len(candidates.classes),
+            n_rules=len(boxes.classes),
+            n_conditions=boxes.n_conditions,
+            objective=objective_fraction(samples, boxes.classes, scores),
+        )
+        if self.certificate_time_limit is not None:
+            with self._step("certificate"):
+                limits = len(boxes.classes), self.certificate_time_limit
+                best = find_fewest_errors(samples, candidates, *limits)
+            self.selection_.update(
+                error=error_fraction(samples, boxes.classes, scores),
+                min_error_found=best.errors / samples.loss_total,
+                min_error_bound=best.bound / samples.loss_total,
             )
-            if self.certificate_time_limit is not None:
-                with self._step("certificate"):
-                    limits = len(boxes.classes), self.certificate_time_limit
-                    best = find_fewest_errors(samples, candidates, *limits)
-                self.selection_.update(
-                    error=error_fraction(samples, boxes.classes, scores),
-                    min_error_found=best.errors / samples.loss_total,
-                    min_error_bound=best.bound / samples.loss_total,
-                )
-            boxes.set_weights(samples if part is table else self._samples(table, table))
-            yield self._package(table, boxes, rows[selected.anchors])
+        boxes.set_weights(samples if part is table else self._samples(table, table))
+        self.ruleset_ = self._package(table, boxes, rows[selected.anchors])
 
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
         """Return a copy without a certificate, which calibration does not need."""

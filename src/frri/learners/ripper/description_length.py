@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frri._compile import either, kernel
+from frri._compile import kernel
 from frri._util import Flags, Floats
 
 # Differences of lengths below this count as none.
@@ -66,7 +66,8 @@ def length_of_rule(n_tests: int, n_possible: int) -> float:
     return REDUNDANCY * (number + subset_length(n_possible, n_tests, n_tests / n_possible))
 
 
-def _delete_interpreted(
+@kernel
+def delete_needless(
     problem: DescriptionLength, covered: float, positives: float, rules: Floats
 ) -> tuple[Flags, float]:
     """Delete rules one after another that save no bits or are wrong at least half of the time.
@@ -76,16 +77,10 @@ def _delete_interpreted(
     and its bits. The result is which rules are kept, and the bits for the exceptions to these, less
     the bits saved.
     """
-    return _delete_loops(problem, covered, positives, rules.tolist())  # faster than array elements
-
-
-def _delete_loops(
-    problem: DescriptionLength, covered: float, positives: float, rules: Floats
-) -> tuple[Flags, float]:
     kept = np.ones(len(rules), dtype=np.bool_)
     errors, saved = length_of_errors(problem, covered, positives), 0.0
     for k in range(len(rules)):
-        t, p, bits = rules[k][0], rules[k][1], rules[k][2]
+        t, p, bits = rules[k, 0], rules[k, 1], rules[k, 2]
         errors_without = length_of_errors(problem, covered - t, positives - p)
         saving = errors + bits - errors_without
         if saving > -TOLERANCE or mostly_wrong(t, p):
@@ -93,9 +88,6 @@ def _delete_loops(
             saved += saving
             kept[k] = False
     return kept, errors - saved
-
-
-delete_needless = either(interpreted=_delete_interpreted, loops=_delete_loops)
 
 
 @kernel

@@ -3,8 +3,9 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isnan
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,13 +16,11 @@ from frri.learners.ripper.ripper import (
     CrispTest,
     GrownRuleClassifier,
     kernels_for,
-    measured,
     without_redundant,
 )
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
-from frri.rules import Rule, RuleSet
-from frri.rules.matching import COVERS
+from frri.rules import Rule
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -99,14 +98,9 @@ class FURIAClassifier(GrownRuleClassifier):
     keeps_hopeless = True
 
     def _learn(self, table: TrainingTable) -> None:
-        found = list(self._fuzzy_rules(table))
-        meaning = {"t_norm": self.t_norm, "fallback": FALLBACKS[self._fallback()]}
-
-        def made(some: Sequence[tuple[Rule, Flags]]) -> RuleSet:
-            rules, covers = [rule for rule, _ in some], [covered for _, covered in some]
-            return self._made(table, measured(rules, covers, table), combination="sum", **meaning)
-
-        self.ruleset_ = self._within_limits(found, made, table)
+        meaning: dict[str, Any] = {"t_norm": self.t_norm, "fallback": FALLBACKS[self._fallback()]}
+        made = partial(self._made, table, combination="sum", **meaning)
+        self.ruleset_ = self._within_limits(list(self._fuzzy_rules(table)), made, table)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -120,8 +114,8 @@ class FURIAClassifier(GrownRuleClassifier):
     def _fallback(self) -> str:
         return self.fallback if self.uncovered == "deprecated" else self.uncovered
 
-    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[tuple[Rule, Flags]]:
-        """Find the rules of every class against all other samples, and what they cover."""
+    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[Rule]:
+        """Find the rules of every class against all other samples."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
         everything = np.ones(len(table.values), dtype=np.bool_)
         for own, label in enumerate(table.labels):
@@ -134,7 +128,7 @@ class FURIAClassifier(GrownRuleClassifier):
                 supports = widen(columns, problem.positive, tests)
                 degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
-                rule = Rule(
+                yield Rule(
                     conditions=tuple(
                         test.condition(table.attributes[test.column], end)
                         for test, end in zip(tests, supports.tolist(), strict=True)
@@ -143,7 +137,6 @@ class FURIAClassifier(GrownRuleClassifier):
                     weight=factors[-1] if tests else 0.0,
                     partial_weights=stretched_weights(factors) if tests else (),
                 )
-                yield rule, degrees[-1] * rule.weight > COVERS
 
 
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:

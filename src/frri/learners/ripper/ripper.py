@@ -6,7 +6,7 @@ to a rule that pruning cannot help: the switches of `GrownRuleClassifier`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import isnan, nan
 from typing import Any, Literal, NamedTuple
@@ -29,7 +29,6 @@ from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.rules.rule_statistics import statistics_from_counts
 from frri.table import Attribute
 
 # One row (feature, comparison, value) for each test; see `_kernels`.
@@ -146,8 +145,7 @@ class RIPPERClassifier(GrownRuleClassifier):
         crisp = self._decision_list(table)
 
         def made(some: "Sequence[CrispRule]") -> RuleSet:
-            rules = measured(list(_rules(some, table)), [rule.covers for rule in some], table)
-            return self._made(table, rules, combination="first", fallback="priors")
+            return self._made(table, _rules(some, table), combination="first", fallback="priors")
 
         self.ruleset_ = self._within_limits(crisp, made, table)
 
@@ -194,21 +192,6 @@ def _rules(crisp: "Sequence[CrispRule]", table: TrainingTable) -> Iterator[Rule]
             weight=float(shares[own]),
             distribution=tuple(shares.tolist()),
         )
-
-
-def measured(rules: list[Rule], covers: list[Flags], table: TrainingTable) -> Iterator[Rule]:
-    """Yield rules with their statistics; what they cover is known and need not be matched again."""
-    counts = np.ones(len(table.classes), np.int64) if table.weights is None else table.weights
-    n_classes, once = len(table.labels), np.sum(covers, axis=0, dtype=np.int64) == 1
-    support = np.zeros((len(rules), n_classes), counts.dtype)
-    alone = np.zeros(len(rules), counts.dtype)
-    for r, covered in enumerate(covers):
-        support[r] = np.bincount(table.classes[covered], counts[covered], n_classes)
-        alone[r] = counts[covered & once].sum()
-    own = np.array([table.labels.index(rule.consequent) for rule in rules], dtype=np.intp)
-    known = statistics_from_counts(own, support, alone, np.array(table.class_counts))
-    for rule, statistics in zip(rules, known, strict=True):
-        yield replace(rule, statistics=statistics)
 
 
 class CrispRule(NamedTuple):
