@@ -177,3 +177,11 @@ def test_fewer_folds_are_held_out_of_many_samples_or_classes(n, n_classes, n_fol
         target="class",
     )
     assert len(Folds(table).held_out) == n_folds
+
+
+def test_a_class_may_be_held_out_completely():
+    """Balanced weights of a fold leave out a class that only the held-out samples have."""
+    X, y = mixed_table()
+    y[5] = "Freisa"
+    model = AdditiveRulesClassifier(class_weight="balanced").fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()

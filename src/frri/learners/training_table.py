@@ -290,8 +290,8 @@ def check_class_weight(class_weight: Any) -> None:
 def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, target: str) -> Floats:
     """Return the factor of each class by which sample weights are multiplied.
 
-    "balanced" gives every class of the given sizes the same total weight; a class that a mapping
-    lacks has the factor 1.
+    "balanced" gives every class of the given sizes the same total weight, and an empty one the
+    factor 0; a class that a mapping lacks has the factor 1.
 
     Examples
     --------
@@ -301,22 +301,25 @@ def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, targe
     if class_weight is None:
         return np.ones(len(sizes))
     if isinstance(class_weight, str):
-        return np.asarray(sizes.sum() / (len(sizes) * sizes))
+        factors = np.zeros(len(sizes))
+        present = sizes > 0.0
+        factors[present] = sizes.sum() / (present.sum() * sizes[present])
+        return factors
     strange = [label for label in class_weight if label not in labels]
     if strange:
         raise ValueError(
             f"class_weight names the class {strange[0]!r}, which {target!r} does not "
             f"have; its classes are {', '.join(map(repr, labels[:8]))}."
         )
-    factors: dict[Any, Any] = {label: class_weight.get(label, 1.0) for label in labels}
-    for label, factor in factors.items():
+    given: dict[Any, Any] = {label: class_weight.get(label, 1.0) for label in labels}
+    for label, factor in given.items():
         number = isinstance(factor, Real | Decimal)
         if not (number and 0.0 < factor < np.inf):
             raise ValueError(
                 f"class_weight of {label!r} is {short_repr(factor)}; "
                 "give it a finite number above 0."
             )
-    return np.array(list(factors.values()), dtype=np.float64)
+    return np.array(list(given.values()), dtype=np.float64)
 
 
 def _checked(sample_weight: Any, n_rows: int) -> Floats:
