@@ -147,7 +147,10 @@ METHODS = {
 
 
 COLLECTIONS = ("paper", "repeated", "ordinary")
-PAGES = {"ordinary": ("docs/index.md", "docs/learners/additive.md"), "paper": ()}
+PAGES = {
+    "ordinary": ("docs/index.md", "docs/learners/additive.md", "docs/research/results.md"),
+    "paper": ("docs/research/results.md",),
+}
 TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
 
