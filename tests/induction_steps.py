@@ -5,6 +5,12 @@ import numpy as np
 from frri.induction import choose_backend
 
 
+def confidences(values, classes, *, initial=None, compiled=None):
+    """Return the membership of every sample in the lower approximation of its own class."""
+    backend = choose_backend(values, classes, initial, compiled=compiled)
+    return backend.layout.by_sample(backend.confidences())
+
+
 def shorten(values, classes, confidence, order, *, initial=None, rigid=None, compiled=None):
     """Return the shortened conditions of every sample's rule."""
     backend = choose_backend(values, classes, initial, rigid, compiled=compiled)

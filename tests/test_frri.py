@@ -67,18 +67,13 @@ def test_worked_example_shortened_rules(fitted):
 
 def test_worked_example_covering_table(fitted):
     """Each candidate as a ruleset of its own covers what the paper's table says."""
-    from frri.learners.training_table import box_conditions
-    from frri.rules import Rule
+    from frri.learners.training_table import box_rule
 
     table = FRRIClassifier()._training_table(
         pd.DataFrame(example.X, columns=example.NAMES), example.Y
     )
     rules = tuple(
-        Rule(
-            box_conditions(table, u, fitted._types[u], fitted.confidence_[u]),
-            int(example.Y[u]),
-            fitted.confidence_[u],
-        )
+        box_rule(table, u, fitted._types[u], fitted.confidence_[u], int(example.Y[u]))
         for u in range(7)
     )
     candidates = RuleSet(rules, table.attributes, table.labels, clip=True)
@@ -100,17 +95,11 @@ def test_worked_example_prediction():
     low, high = np.array(example.X).min(axis=0), np.array(example.X).max(axis=0)
     frame = pd.DataFrame(example.X, columns=example.NAMES)
     clf = FRRIClassifier().fit(frame, example.Y)
-    from frri.learners.training_table import box_conditions
-    from frri.rules import Rule
+    from frri.learners.training_table import box_rule
 
     table = clf._training_table(frame, example.Y)
     rules = tuple(
-        Rule(
-            box_conditions(table, u, clf._types[u], clf.confidence_[u]),
-            int(example.Y[u]),
-            clf.confidence_[u],
-        )
-        for u in (1, 4)
+        box_rule(table, u, clf._types[u], clf.confidence_[u], int(example.Y[u])) for u in (1, 4)
     )
     chosen = RuleSet(rules, table.attributes, table.labels, clip=True)
     new_object = low + np.array(example.NEW_OBJECT) * (high - low)

@@ -11,11 +11,10 @@ from frri.induction import (
     TOLERANCE,
     ConditionType,
     Graded,
-    confidences,
     fuzzy_decision,
     induce,
 )
-from induction_steps import covers, shorten
+from induction_steps import confidences, covers, shorten
 from test_induction import KINDS, random_order, random_table
 from thorough import often
 

@@ -20,11 +20,10 @@ from frri.induction import (
     ConditionType,
     bitmap_backend,
     class_layout,
-    confidences,
     induce,
     numpy_backend,
 )
-from induction_steps import covers, shorten
+from induction_steps import confidences, covers, shorten
 from thorough import often
 
 PATHS = [False, True]

@@ -8,7 +8,7 @@ import pytest
 import naive
 import naive_orders
 from frri.cover import minimum_cover
-from frri.induction import ConditionType, confidences, minimal_rules
+from frri.induction import ConditionType, minimal_rules
 from frri.induction.minimal_rules import (
     all_minimal,
     cheapest_choice,
@@ -16,7 +16,7 @@ from frri.induction.minimal_rules import (
     minimal_choices,
     shortest,
 )
-from induction_steps import covers, shorten
+from induction_steps import confidences, covers, shorten
 from test_induction import KINDS, random_mixed_table
 
 

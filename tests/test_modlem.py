@@ -176,14 +176,13 @@ def test_counts_follow_the_definition(table, given_weights, kind):
     data, codes = binned(rows, classes, nominal), np.array(classes)
     targets = approximations(np.array(rows), codes, 3, kind)
     rules = modlem.induce(modlem.SplitSearch(data, weights, 3, entropy=False), targets)
-    table = TrainingTable(np.array(rows), codes, (0, 1, 2), attributes_of(nominal), "class")
-    made = [
-        Rule(tuple(modlem._condition(table, data, one) for one in rule.conditions), rule.own)
-        for rule in rules
-    ]
-    ruleset = RuleSet(made, table.attributes, table.labels)
-    amounts = None if given_weights is None else given_weights[: len(rows)]
-    statistics = ruleset.statistics(table.encoded, codes, amounts)
+    attributes = tuple(attributes_of(nominal))
+    amounts = None if given_weights is None else np.array(given_weights[: len(rows)], dtype=float)
+    table = TrainingTable(np.array(rows), codes, (0, 1, 2), attributes, "class", amounts)
+    covered = [np.flatnonzero(data.covered(rule.conditions)) for rule in rules]
+    made = [Rule((), rule.own) for rule in rules]
+    measured = MODLEMClassifier()._measured(table, list(zip(made, covered, strict=True)))
+    statistics = [rule.statistics for rule in measured]
     estimates = [modlem._m_estimates(rule, data, targets, weights) for rule in rules]
 
     named = conditions_of(data, rules, nominal)

@@ -63,7 +63,7 @@ def test_orders_by_definition(table):
     columns = range(X.shape[1])
 
     def found(order):
-        return class_orders(order, trained, values, None, 0).tolist()
+        return class_orders(order, trained, values, 0, initial=None).tolist()
 
     # Equal rows count once.
     pairs = zip(X.tolist(), classes.tolist(), strict=True)

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 
@@ -33,11 +33,16 @@ def problems(draw):
     return table, prices, groups
 
 
+# Greedily both are needed, although one suffices.
+TWO_OF_THREE = np.array([[1, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
+
+
 @given(
     problems(),
     st.none() | st.integers(1, 4),
     st.none() | st.lists(st.integers(0, 3), min_size=2, max_size=2),
 )
+@example((TWO_OF_THREE, [2, 0], [0, 0]), 1, [1, 0])
 @settings(max_examples=often(120))
 def test_no_choice_is_worth_more(problem, at_most, left_out):
     table, prices, groups = problem

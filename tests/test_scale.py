@@ -24,7 +24,7 @@ from frri.induction import class_layout
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.numpy_backend import NumpyBackend
 from frri.learners.frri import classifier
-from induction_steps import covers, shorten
+from induction_steps import confidences, covers, shorten
 from test_induction import KINDS, _coarse, random_table  # noqa: F401 - a fixture
 from thorough import often
 
@@ -125,7 +125,7 @@ def test_covers_of_some_objects_are_those_of_all_cut_down(kind):
         values, classes = random_table(rng, 150, 4, 3, kind)
         if gaps:
             values[rng.random(values.shape) < 0.1] = np.nan
-        confidence = induction.confidences(values, classes, compiled=False)
+        confidence = confidences(values, classes, compiled=False)
         types = shorten(values, classes, confidence, np.arange(4), compiled=False)
         whole, _ = covers(values, classes, confidence, types, compiled=False)
         table = class_layout.ClassLayout(values, classes)

@@ -72,7 +72,14 @@ class Results:
               tree
         wine   9.5
         """
-        return self.summarize(lambda cells: _average(cells, name))
+
+        def average(cells: Sequence[Cell]) -> float:
+            kind = "cost" if name in COSTS else "scores"
+            values = [cell.get(kind, {}).get(name) for cell in cells]
+            known = [value for value in values if value is not None]
+            return float(np.mean(known)) if known else np.nan
+
+        return self.summarize(average)
 
     def stability(self) -> "pd.DataFrame":
         """Return the similarity of the conditions of the folds, from 0 to 1.
@@ -142,12 +149,6 @@ class Results:
             if not any("failure" in cell for cell in cells):
                 table.loc[data, learner] = summary(cells)
         return table
-
-
-def _average(cells: Sequence[Cell], name: str) -> float:
-    values = [cell.get("cost" if name in COSTS else "scores", {}).get(name) for cell in cells]
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else np.nan
 
 
 # ------------------------------------------------------------------ the file

@@ -21,8 +21,6 @@ from frri.rules import NumericCondition, Rule, RuleSet
 from frri.table import to_matrix
 
 Deciles = Mapping[str, Floats]
-
-
 # Feature, side, and the decile or the categories.
 Mark = tuple[str, str, Any]
 

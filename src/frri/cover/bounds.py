@@ -10,15 +10,12 @@ matter.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from frri._compile import inner_kernel
 from frri._util import Floats
 from frri.cover.budget import Exhausted, Work
-from frri.cover.matrix import CoverLists
-
-Bytes = NDArray[np.int8]
+from frri.cover.matrix import Bytes, CoverLists
 
 
 @inner_kernel

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri._compile import inner_kernel, kernel
 from frri._util import Flags, Floats, Ints
 from frri.cover.bounds import exact_bound
 from frri.cover.budget import Work
-from frri.cover.matrix import CoverLists, shift
+from frri.cover.matrix import Bytes, CoverLists, shift
 from frri.cover.simplex import (
     AT_ONE,
     AT_ZERO,
@@ -31,8 +30,6 @@ from frri.cover.simplex import (
     reoptimize,
     violated,
 )
-
-Bytes = NDArray[np.int8]
 
 # Cells of a tableau rewritten between two checks of the limits, and the cost of a node besides.
 SLICE, OVERHEAD = 20_000_000, 30_000
@@ -67,8 +64,8 @@ class Domains(NamedTuple):
 
     def copy(self) -> "Domains":
         """Return an independent copy."""
-        state, uncovered, degree, gain = self
-        return Domains(state.copy(), uncovered.copy(), degree.copy(), gain.copy())
+        arrays: Any = (array.copy() for array in self)
+        return Domains(*arrays)
 
 
 class Pseudocosts(NamedTuple):

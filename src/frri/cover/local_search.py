@@ -95,20 +95,14 @@ class LocalSearch:
             *(chosen, uncovered, where, best, numbers),
         )
 
-    @property
-    def reached(self) -> int:
-        """Size of the best cover or, with the size held, its cost."""
-        numbers = self.arrays.numbers
-        return int(numbers[BEST_COST if numbers[HELD] else BEST_COUNT])
-
     def run(self, enough: int, work: Work, steps: int) -> None:
         """Take a number of steps, or fewer once the size (held: the cost) is `enough`."""
-        lists = self.arrays.lists
+        lists, numbers = self.arrays.lists, self.arrays.numbers
         sizes, degree = np.diff(lists.objects_from), np.diff(lists.coverers_from)
         price = 3000 + 20 * int(sizes[self.cover()].mean()) + 60 * int(degree.mean())
         try:
             for start in range(0, steps, SLICE):
-                if self.reached <= enough:
+                if numbers[BEST_COST if numbers[HELD] else BEST_COUNT] <= enough:
                     break
                 kernels = work.kernels(HERE, ahead=(steps - start) * STEP_SECONDS)
                 now = min(SLICE, steps - start)

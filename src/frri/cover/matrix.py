@@ -19,6 +19,7 @@ from frri.cover.budget import Work
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+Bytes = NDArray[np.int8]
 Indices = NDArray[np.int32]
 
 # Words counted at a time.

@@ -201,7 +201,9 @@ class _PartialProgram:
             deadline=deadline,
         )
         if answer.chosen is not None:
-            chosen = max(answer.chosen[answer.chosen < n], chosen, key=self._worth)
+            found = answer.chosen[answer.chosen < n]
+            too_many = self.most is not None and len(chosen) > self.most
+            chosen = found if too_many else max(found, chosen, key=self._worth)
         return answer._replace(chosen=chosen, bound=total - answer.bound)
 
     def _constraints(self) -> list[LinearConstraint]:

@@ -13,13 +13,10 @@ kernels make exactly the same pivots. Proofs do not rely on the tableau: see `fr
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri._compile import either, inner_kernel
 from frri._util import Flags, Floats, Ints
-from frri.cover.matrix import CoverLists, shift
-
-Bytes = NDArray[np.int8]
+from frri.cover.matrix import Bytes, CoverLists, shift
 
 OPTIMAL, ABOVE, INFEASIBLE, PAUSED = 0, 1, 2, 3
 # A variable in a child is kept, fixed, or (a surplus) no longer a restriction.

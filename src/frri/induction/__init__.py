@@ -22,9 +22,7 @@ proofs.
 `choose_backend` chooses between numpy and compiled kernels, which give the same results.
 """
 
-import enum
 from collections.abc import Callable
-from itertools import pairwise
 from time import perf_counter
 from typing import NamedTuple
 
@@ -39,6 +37,7 @@ from frri.induction import _bitmap_kernels
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.class_layout import TOLERANCE as TOLERANCE
 from frri.induction.class_layout import ClassLayout
+from frri.induction.class_layout import ConditionType as ConditionType
 from frri.induction.fuzzy_decision import FuzzyBackend
 from frri.induction.fuzzy_decision import Graded as Graded
 from frri.induction.numpy_backend import NumpyBackend
@@ -51,21 +50,6 @@ COMPILED_FROM, LOADED_FROM, USED_FROM = 4e9, 1e9, 2e7
 DIVIDED_FROM = 10_000
 
 
-class ConditionType(enum.IntEnum):
-    """How a rule uses a feature: a flag for each side of the sample's value that is bounded.
-
-    Examples
-    --------
-    >>> ConditionType.AT_MOST | ConditionType.AT_LEAST == ConditionType.SIMILAR
-    True
-    """
-
-    UNUSED = 0
-    AT_MOST = 1  # smaller than or similar: the paper's DOMINANT
-    AT_LEAST = 2  # greater than or similar: the paper's DOMINATED
-    SIMILAR = 3
-
-
 class CandidateRules(NamedTuple):
     """Result of `induce`: one candidate rule per sample, and the samples that each covers."""
 
@@ -76,41 +60,6 @@ class CandidateRules(NamedTuple):
     seconds: dict[str, float]  # per step
     # Candidates selected in advance where memory is short: `covers` is then of the other samples.
     preselected: Preselection | None = None
-
-
-def confidences(
-    values: ArrayLike,
-    classes: ArrayLike | Graded,
-    *,
-    initial: ArrayLike | None = None,
-    compiled: bool | None = None,
-) -> Floats:
-    """Return the membership of every sample in the lower approximation of its own class.
-
-    With the minimum t-norm over the features this is the Chebyshev distance to the nearest sample
-    of another class, at most 1; for graded decisions, the minimum of distance + agreement.
-
-    Parameters
-    ----------
-    values : array-like of float, shape (n_samples, n_features)
-        Scaled to [0, 1], codes of nominal features excepted; NaN where missing.
-    classes : array-like of int, shape (n_samples,), or Graded
-        Class codes from 0, or decisions that agree by degrees.
-    initial : array-like of int, shape (n_features,), optional
-        Codes of `ConditionType`; SIMILAR for all features by default.
-    compiled : bool, optional
-        Force or forbid compiled kernels, which graded decisions do not have; by default they are
-        used where they pay.
-
-    Examples
-    --------
-    >>> confidences([[0.0, 0.5], [0.25, 0.5], [1.0, 0.0]], [0, 0, 1])
-    array([1.  , 0.75, 0.75])
-    >>> confidences([[0, 0.5], [2, np.nan], [2, 0.0]], [0, 0, 1])  # the first feature is nominal
-    array([1., 0., 0.])
-    """
-    backend = choose_backend(values, classes, initial, compiled=compiled)
-    return backend.layout.by_sample(backend.confidences())
 
 
 def induce(
@@ -126,6 +75,10 @@ def induce(
 ) -> CandidateRules:
     """Find the confidence of every sample, its shortened rule, and the samples that it covers.
 
+    The confidence of a sample is its membership in the lower approximation of its own class. With
+    the minimum t-norm over the features this is the Chebyshev distance to the nearest sample of
+    another class, at most 1; for graded decisions, the minimum of distance + agreement.
+
     Shortening (RULE_PRUNE of the paper) starts from SIMILAR throughout. Each feature in turn gets
     the first of UNUSED, AT_MOST, AT_LEAST and SIMILAR under which every sample of another class
     still fails some condition by more than `confidence - TOLERANCE`. A feature that starts from
@@ -138,13 +91,20 @@ def induce(
 
     Parameters
     ----------
-    values, classes, initial, compiled
-        As for `confidences`.
+    values : array-like of float, shape (n_samples, n_features)
+        Scaled to [0, 1], codes of nominal features excepted; NaN where missing.
+    classes : array-like of int, shape (n_samples,), or Graded
+        Class codes from 0, or decisions that agree by degrees.
     order : array-like of int, shape (n_features,) or (n_samples, n_features), or callable
         Order in which features are tried; one for all samples or one for each. Or a function from
         the confidences of all samples to their types.
+    initial : array-like of int, shape (n_features,), optional
+        Codes of `ConditionType`; SIMILAR for all features by default.
     rigid : array-like of bool, shape (n_features,), optional
         Features that are used as they start or not at all; none by default.
+    compiled : bool, optional
+        Force or forbid compiled kernels, which graded decisions do not have; by default they are
+        used where they pay.
     n_jobs : int, optional
         Number of threads for a large table (see `frri._util.n_threads`), without influence on the
         results.
@@ -173,13 +133,12 @@ def induce(
     laps.append(perf_counter())
     covered, preselected = covers_in_memory(backend, confidence, types, cover_bytes)
     laps.append(perf_counter())
-    lengths = (end - start for start, end in pairwise(laps))
     return CandidateRules(
         layout.by_sample(confidence),
         layout.by_sample(types),
         covered,
         layout.positions,
-        dict(zip(("confidences", "shortening", "covering"), lengths, strict=True)),
+        dict(zip(("confidences", "shortening", "covering"), np.diff(laps).tolist(), strict=True)),
         preselected,
     )
 

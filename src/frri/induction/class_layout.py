@@ -1,5 +1,6 @@
 """Tables in the order of the backends: samples grouped by class, each class in whole words."""
 
+import enum
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -15,8 +16,20 @@ TOLERANCE = 1e-6
 # Classes of more samples than this are sorted so that neighbors are in the same word.
 CLUSTERED_FROM = 1024
 
-# The sides that a box may have are flags.
-NO_SIDE, ABOVE, BELOW, BOTH_SIDES = 0, 1, 2, 3
+
+class ConditionType(enum.IntEnum):
+    """How a rule uses a feature: a flag for each side of the sample's value that is bounded.
+
+    Examples
+    --------
+    >>> ConditionType.AT_MOST | ConditionType.AT_LEAST == ConditionType.SIMILAR
+    True
+    """
+
+    UNUSED = 0
+    AT_MOST = 1  # smaller than or similar: the paper's DOMINANT
+    AT_LEAST = 2  # greater than or similar: the paper's DOMINATED
+    SIMILAR = 3
 
 
 class ClassLayout:
@@ -38,11 +51,12 @@ class ClassLayout:
         rigid: ArrayLike | None = None,
     ) -> None:
         matrix = np.asarray(values, dtype=np.float64)
-        self.initial = np.full(matrix.shape[1], BOTH_SIDES, dtype=np.int8)
-        self.initial[:] = BOTH_SIDES if initial is None else initial
-        self.rigid: Flags = (self.initial == BOTH_SIDES) & (False if rigid is None else rigid)
+        self.initial = np.full(matrix.shape[1], ConditionType.SIMILAR, dtype=np.int8)
+        self.initial[:] = ConditionType.SIMILAR if initial is None else initial
+        both_sides = self.initial == ConditionType.SIMILAR
+        self.rigid: Flags = both_sides & (False if rigid is None else rigid)
         # A feature that is always 0 is never needed.
-        matrix = np.where(self.initial == NO_SIDE, 0.0, matrix)
+        matrix = np.where(self.initial == ConditionType.UNUSED, 0.0, matrix)
         codes = np.asarray(classes)
         self.first_row = [0, *np.cumsum(np.bincount(codes)).tolist()]
         self.samples = np.argsort(codes, kind="stable")

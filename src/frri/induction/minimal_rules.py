@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from frri._util import Flags, Floats, Ints, Types, Words
+from frri._util import Flags, Floats, Ints, Types
 from frri.cover import minimum_cover
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import TOLERANCE, ConditionType
@@ -174,7 +174,10 @@ def all_minimal(
         for rule, choice in zip(rules[1:], others, strict=False):
             rule[choice] = True
         first = layout.first_word[boxes.classes[u]]
-        for rule, words in zip(rules, _covered_words(rules, inside), strict=True):
+        # The samples of the class that are inside all sides of each rule.
+        everybody = packed(np.ones((1, inside.shape[1]), dtype=np.bool_))
+        within = np.where(rules[:, :, None], packed(inside), everybody)
+        for rule, words in zip(rules, np.bitwise_and.reduce(within, axis=1), strict=True):
             length = int((rule[::2] | rule[1::2]).sum())
             key = first, words.tobytes()
             if key not in kept or kept[key][0] > length:
@@ -186,13 +189,6 @@ def all_minimal(
     anchors = np.array([u for _, u, _ in kept.values()], dtype=np.int64)
     covers = _cover_matrix(list(kept), 64 * layout.first_word[-1])
     return MinimalRules(anchors, found, covers, np.array(incomplete, dtype=np.int64))
-
-
-def _covered_words(rules: Flags, inside: Flags) -> Words:
-    """Return the samples of a class that rules cover, given those inside each side."""
-    everybody = packed(np.ones((1, inside.shape[1]), dtype=np.bool_))
-    kept = np.where(rules[:, :, None], packed(inside), everybody)
-    return np.asarray(np.bitwise_and.reduce(kept, axis=1))
 
 
 def _cover_matrix(keys: list[tuple[int, bytes]], n_bits: int) -> CoverMatrix:

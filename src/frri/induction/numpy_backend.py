@@ -13,7 +13,7 @@ import numpy as np
 
 from frri._util import Flags, Floats, Ints, Types, Words
 from frri.cover.matrix import ALL, NONE, CoverMatrix
-from frri.induction.class_layout import BELOW, BOTH_SIDES, NO_SIDE, TOLERANCE, ClassLayout
+from frri.induction.class_layout import TOLERANCE, ClassLayout, ConditionType
 
 # Size of one block of boxes, in words of 64 bits unless that is too few rows, and of one block of
 # distances, which should stay in the cache.
@@ -38,16 +38,16 @@ def distances(points: Floats, types: Types, columns: Floats, rigid: Flags | None
     found = np.zeros((len(points), columns.shape[1]))
     differences = np.empty_like(found)
     for k, column in enumerate(columns):
-        for sides in set(types[:, k].tolist()) - {NO_SIDE}:
+        for sides in set(types[:, k].tolist()) - {ConditionType.UNUSED}:
             alike = types[:, k] == sides
             boxes = slice(None) if alike.all() else np.flatnonzero(alike)
             centers = points[boxes, k, None]
             difference = np.subtract(column, centers, out=differences[: len(centers)])
-            if sides == BOTH_SIDES:
+            if sides == ConditionType.SIMILAR:
                 np.abs(difference, out=difference)
                 if rigid is not None and rigid[k]:
                     np.greater(difference, 0.0, out=difference)
-            elif sides == BELOW:
+            elif sides == ConditionType.AT_LEAST:
                 np.negative(difference, out=difference)
             # A difference to a missing value is missing; fmax passes over it.
             if alike.all():
@@ -120,30 +120,23 @@ class NumpyBackend:
         """Return the samples in the box of every sample, in the order of the table."""
         layout, ranking = self.layout, self.ranking
         limits = confidence - TOLERANCE
-        n_rows, n_features = layout.points.shape
         upper, lower = ranking.place(limits, types.T, closed=False)
-        indptr = np.zeros(n_rows + 1, dtype=np.int64)
-        words, bits = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.uint64)]
-        for code, (start, end) in enumerate(pairwise(layout.first_row)):
+        by_class = []
+        for start, end in pairwise(layout.first_row):
             if start == end:
                 continue
-            own = np.arange(start, end)
-            first, n_words = layout.first_word[code], np.diff(layout.first_word)[code]
+            own, n_words = np.arange(start, end), (end - start + 63) >> 6
             unknown = ranking.missing_sets(own, own - start)
-            for block in _blocks(start, end, 2 * n_features * n_words):
+            parts = []
+            for block in _blocks(start, end, 2 * types.shape[1] * n_words):
                 inside, below = ranking.lowest(own, own - start, upper[:, block], lower[:, block])
                 inside |= unknown
                 inside &= ~below
                 inside[:, :, limits[block] <= 0] = NONE
                 by_row = np.ascontiguousarray(np.bitwise_and.reduce(inside, axis=0).T)
-                row, word = np.nonzero(by_row)
-                indptr[1 + block.start : 1 + block.stop] = np.bincount(row, minlength=len(by_row))
-                words.append((word + first).astype(np.int32))
-                bits.append(by_row[row, word])
-        np.cumsum(indptr, out=indptr)
-        n_bits = 64 * layout.first_word[-1]
-        covers = CoverMatrix(indptr, np.concatenate(words), np.concatenate(bits), n_bits)
-        return covers.take(layout.rows)
+                parts.append(CoverMatrix.from_words(by_row, 64 * n_words))
+            by_class.append(CoverMatrix.below(parts))
+        return CoverMatrix.beside(by_class).take(layout.rows)
 
 
 class Ranking:

@@ -5,7 +5,7 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isfinite
@@ -147,7 +147,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             "rows": len(table.values),
             "columns": sha256(json.dumps(columns).encode()).hexdigest()[:16],
         }
-        return known if self.path_ is None else known | {"path": self.path_.plain()}
+        return known if self.path_ is None else known | {"path": asdict(self.path_)}
 
     def _encoded(self, X: Any, y: Any) -> tuple[EncodedTable, NDArray[Any]]:
         """Check and encode a training table of any form, and its labels."""

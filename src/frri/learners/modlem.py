@@ -111,9 +111,10 @@ class MODLEMClassifier(LimitedRuleClassifier):
             estimates = _m_estimates(rule, binned, targets, weights)
             parts = estimates if len(estimates) == 1 << len(rule.conditions) else ()
             conditions = tuple(_condition(table, binned, each) for each in rule.conditions)
-            own = table.labels[rule.own]
-            rules.append(Rule(conditions, own, estimates[-1], partial_weights=parts))
-        made = partial(self._made, table, combination="best", fallback="partial")
+            known = conditions, table.labels[rule.own], estimates[-1]
+            covered = np.flatnonzero(binned.covered(rule.conditions))
+            rules.append((Rule(*known, partial_weights=parts), covered))
+        made = partial(self._measured, table, combination="best", fallback="partial")
         self.ruleset_ = self._within_limits(rules, made, table)
 
     def _check_parameters(self) -> None:
@@ -140,12 +141,10 @@ def approximations(values: Floats, classes: Positions, n_classes: int, kind: str
     members: Flags = classes == np.arange(n_classes)[:, None]
     if kind == "none":
         return members
-    columns = np.where(np.isnan(values), np.inf, values).T
-    order = np.lexsort(columns)
-    new = (columns[:, order[1:]] != columns[:, order[:-1]]).any(axis=0)
-    block = np.empty(len(classes), dtype=np.intp)
-    block[order] = np.append(0, new.cumsum())
-    present = np.array([np.bincount(block[own], minlength=new.sum() + 1) > 0 for own in members])
+    known = np.where(np.isnan(values), np.inf, values)
+    blocks, block = np.unique(known, axis=0, return_inverse=True)
+    block = block.ravel()
+    present = np.array([np.bincount(block[own], minlength=len(blocks)) > 0 for own in members])
     if kind == "upper":
         return np.asarray(present[:, block])
     return np.asarray(members & (present.sum(axis=0) == 1)[block])

@@ -7,7 +7,7 @@ given, in the arithmetic in which rules are matched.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
 from typing import Any, Literal
 
@@ -141,12 +141,11 @@ class QuickRulesClassifier(LimitedRuleClassifier):
         self.reduct_ = np.array(found, dtype=np.intp)
         meaning: dict[str, Any] = {"combination": "sum", "fallback": "nearest"}
         made = partial(self._made, table, t_norm=self.t_norm, **meaning)
-        self.ruleset_ = self._within_limits(tuple(_rules(table, collection)), made, table)
+        ruleset = self._within_limits(tuple(_rules(table, collection)), made, table)
+        self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("t_norm", self.t_norm, tuple(fuzzy.T_NORMS))
-        check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
         check_choice("coverage_test", self.coverage_test, ("at_least", "close"))
         check_choice("ties", self.ties, TIES)
 
@@ -203,15 +202,15 @@ class _Collection:
     ) -> None:
         """Add a rule unless another covers as much, and drop those that cover no more than it."""
         # A rule fully covers the sample it is made from, so only such rules can contain this one;
-        # those made from the same sample are the most likely.
+        # those made from the same sample are the most likely. The intersection is then as large.
         for rule in chain(self._made_from[row], self._covering[row]):
-            if rule in self.rules and _common(coverage, self._coverage(rule)) == amount:
+            if rule in self.rules and total(np.minimum(coverage, self._coverage(rule))) == amount:
                 return
         fully = np.flatnonzero(coverage >= 1.0 - _ALMOST).tolist()
         for rule in [rule for other in fully for rule in self._made_from[other]]:
             if rule in self.rules:
                 smaller = self._coverage(rule)
-                if _common(coverage, smaller) == total(smaller):
+                if total(np.minimum(coverage, smaller)) == total(smaller):
                     del self.rules[rule]
                     self._degrees.pop(rule, None)
         rule, self._created = self._created, self._created + 1
@@ -228,11 +227,6 @@ class _Collection:
             return self._degrees[rule]
         row, attributes = self.rules[rule]
         return np.asarray(self.region.relation([row], attributes)[0])
-
-
-def _common(coverage: Floats, other: Floats) -> float:
-    """Return the size of the intersection: it equals that of a fuzzy set contained in the other."""
-    return total(np.minimum(coverage, other))
 
 
 def _rules(table: TrainingTable, collection: _Collection) -> Iterator[Rule]:
@@ -322,8 +316,6 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        check_choice("t_norm", self.t_norm, tuple(fuzzy.T_NORMS))
-        check_choice("implicator", self.implicator, tuple(fuzzy.IMPLICATORS))
         check_choice("ties", self.ties, TIES)
         data.check_numbers(X)
         y = y if y is None else as_labels(y)
@@ -379,6 +371,8 @@ class PositiveRegion:
         implicator: str,
         weights: Floats | None = None,
     ) -> None:
+        check_choice("t_norm", t_norm, tuple(fuzzy.T_NORMS))
+        check_choice("implicator", implicator, tuple(fuzzy.IMPLICATORS))
         self.weights = weights
         self.values = np.ascontiguousarray(values)
         self.classes, self.attributes = classes, attributes
@@ -402,10 +396,10 @@ class PositiveRegion:
                 base = self._relation(rows, others, chosen)
                 for k, a in enumerate(candidates):
                     degrees = self._similarity(rows, others, a)
-                    joined = _uncut_join(base, degrees, self.t_norm) if chosen else degrees
+                    joined = self.t_norm(base, degrees) if chosen else degrees
                     nearest[k, block] = joined.max(axis=1)
         # The classes are crisp: only the most similar sample of another class counts.
-        return self.implicator(np.maximum(nearest, 0.0) if chosen else nearest, 0.0)
+        return self.implicator(nearest, 0.0)
 
     def size(self, degrees: Floats) -> float:
         """Return the sum of degrees of all samples, times their weights."""
@@ -417,11 +411,9 @@ class PositiveRegion:
 
     def _relation(self, rows: Floats, others: Floats, attributes: Sequence[int]) -> Floats:
         """Return the relation between the rows of two tables over a set of features."""
-        result = np.ones((len(rows), len(others)))
-        for k, a in enumerate(attributes):
-            degrees = self._similarity(rows, others, a)
-            result = _uncut_join(result, degrees, self.t_norm) if k else degrees
-        return np.maximum(result, 0.0, out=result) if len(attributes) > 1 else result
+        if not attributes:
+            return np.ones((len(rows), len(others)))
+        return reduce(self.t_norm, (self._similarity(rows, others, a) for a in attributes))
 
     def _similarity(self, rows: Floats, others: Floats, a: int) -> Floats:
         if self.attributes[a].kind == "nominal":
@@ -430,17 +422,6 @@ class PositiveRegion:
         np.abs(difference, out=difference)
         difference /= self.attributes[a].width
         return np.subtract(1.0, difference, out=difference)
-
-
-def _uncut_join(a: Floats, b: Floats, t_norm: fuzzy.TNorm) -> Floats:
-    """Join degrees by a t-norm; that of Łukasiewicz is not cut at 0, which is done once later."""
-    if t_norm is not fuzzy.lukasiewicz:
-        return t_norm(a, b)
-    complement = np.maximum(a, b)  # as in `frri.fuzzy`, in two arrays
-    np.subtract(1.0, complement, out=complement)
-    joined = np.minimum(a, b)
-    joined -= complement
-    return joined
 
 
 def total(degrees: Floats) -> float:

@@ -1,19 +1,22 @@
 """Limits on the number and the support of rules that were found."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from frri._util import Flags, Ints, Positions
 from frri.learners.base import RuleClassifier
-from frri.learners.training_table import TrainingTable, Weights
+from frri.learners.training_table import TrainingTable, Weights, sums_by_key
 from frri.learners.validation import check_count, check_share
-from frri.rules import RuleSet
+from frri.rules import Rule, RuleSet
 from frri.rules.matching import COVERS
+from frri.rules.rule_statistics import statistics_from_counts
 
 RulePart = TypeVar("RulePart")
+# A rule and the samples that it covers.
+MeasuredRule = tuple[Rule, Positions]
 
 # Degrees are rounded to steps, so that sums are exact in any order.
 STEPS = 2.0**40
@@ -40,12 +43,29 @@ class LimitedRuleClassifier(RuleClassifier):
     ) -> RuleSet:
         """Return the rules that `made` makes of parts, one for each, within the limits.
 
-        The distribution of a rule may depend on the others, so that rules are made again.
+        The statistics of a rule may depend on the others, so that rules are made again.
         """
         whole = made(parts)
         kept = kept_rules(whole, table, self.max_rules, self.min_support)
-        within = whole if len(kept) == len(parts) else made([parts[r] for r in kept])
-        return self._with_statistics(within, table)
+        return whole if len(kept) == len(parts) else made([parts[r] for r in kept])
+
+    def _measured(
+        self, table: TrainingTable, found: Sequence[MeasuredRule], **meaning: Any
+    ) -> RuleSet:
+        """Return rules with statistics, given the samples that each covers; see `_made`."""
+        weights, n_classes = Weights.of(table.all_weights), len(table.labels)
+        times = np.zeros(len(table.classes), dtype=np.int64)
+        for _, rows in found:
+            times[rows] += 1
+        support, alone = np.zeros((len(found), n_classes), np.int64), np.zeros(len(found), np.int64)
+        for r, (_, rows) in enumerate(found):
+            support[r] = sums_by_key(table.classes[rows], weights.units[rows], n_classes)
+            alone[r] = weights.units[rows[times[rows] == 1]].sum()
+        own = np.array([table.labels.index(rule.consequent) for rule, _ in found], dtype=np.intp)
+        counts = weights.worth(support), weights.worth(alone), np.array(table.class_counts)
+        known = statistics_from_counts(own, *counts)
+        rules = (replace(rule, statistics=one) for (rule, _), one in zip(found, known, strict=True))
+        return self._made(table, rules, **meaning)
 
 
 def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:

@@ -79,11 +79,6 @@ class SizePath:
         """Return the score of one of the sizes."""
         return self.scores[self.sizes.index(size)]
 
-    def plain(self) -> dict[str, Any]:
-        """Return the path as JSON values, for files."""
-        lists = {name: list(getattr(self, name)) for name in ("sizes", "scores", "errors")}
-        return lists | {"chosen": self.chosen, "measure": self.measure}
-
     def to_frame(self) -> Any:
         """Return a data frame of pandas with a row for each size."""
         pandas = import_optional("pandas", "A table of sizes", "tables")

@@ -30,11 +30,8 @@ class CheckedTable:
     classes: Positions
     # Weights of the samples; None if all are 1.
     weights: Floats | None
-
-    @property
-    def number_columns(self) -> tuple[Floats, ...]:
-        """Return the targets that are numbers."""
-        return ()
+    # Targets that are numbers.
+    number_columns: tuple[Floats, ...] = ()
 
     @property
     def encoded(self) -> EncodedTable:
@@ -92,7 +89,7 @@ class NumberTable(CheckedTable):
         return np.zeros(len(self.values), dtype=np.intp)
 
     @property
-    def number_columns(self) -> tuple[Floats, ...]:
+    def number_columns(self) -> tuple[Floats, ...]:  # type: ignore[override]
         """Return the targets that are numbers."""
         return (self.numbers,)
 
@@ -113,23 +110,10 @@ def box_rule(
     consequent: Label | float,
     **known: Any,
 ) -> Rule:
-    """Return the rule of a box around a sample; its degree falls with the distance."""
-    return Rule(
-        conditions=box_conditions(table, int(u), types, radius),
-        consequent=consequent,
-        weight=float(radius),
-        source=int(u),
-        **known,
-    )
+    """Return the rule of a box around a sample; its degree falls with the distance.
 
-
-def box_conditions(
-    table: CheckedTable, u: int, types: Types, radius: float
-) -> tuple[Condition, ...]:
-    """Return the conditions of a box around a sample.
-
-    Numeric features are trapezoids, 1 at the sample and 0 where the rule stops covering; nominal
-    features are the category of the sample.
+    Conditions on numeric features are trapezoids, 1 at the sample and 0 where the rule stops
+    covering; those on nominal features are the category of the sample.
     """
     conditions: list[Condition] = []
     # Plain numbers, which are compared with an enumeration much faster than those of numpy.
@@ -147,12 +131,7 @@ def box_conditions(
         low = (value - reach, value) if below else (-inf, -inf)
         high = (value, value + reach) if above else (inf, inf)
         conditions.append(NumericCondition(attribute.name, *low, *high))
-    return tuple(conditions)
-
-
-def lengths_of(types: Types) -> Ints:
-    """Return the number of conditions of each box."""
-    return np.asarray((types != ConditionType.UNUSED).sum(axis=1))
+    return Rule(tuple(conditions), consequent, float(radius), source=int(u), **known)
 
 
 def scaled_values(table: CheckedTable) -> tuple[Floats, Flags | None]:

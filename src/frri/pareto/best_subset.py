@@ -20,12 +20,11 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from frri._util import Flags, Floats, Ints
-from frri.pareto.matching_bound import Cut, MatchingBound
+from frri.pareto.matching_bound import Cut, Levels, MatchingBound
 
-Levels = NDArray[np.uint16]
 # Errors, and the candidates that make them.
 Found = tuple[int, list[int]]
 
@@ -171,12 +170,7 @@ class LevelTable:
     """
 
     def __init__(
-        self,
-        scores: Floats,
-        predicted: NDArray[np.int_],
-        classes: NDArray[np.int_],
-        default: int,
-        weights: Floats,
+        self, scores: Floats, predicted: Ints, classes: Ints, default: int, weights: Floats
     ) -> None:
         start = (classes != default).astype(np.uint16)
         levels = np.array(
@@ -233,7 +227,7 @@ class LevelTable:
         return (np.maximum(self.levels, self._state(chosen)) & 1) @ self.counts
 
 
-def _find_levels(scores: Floats, predicted: NDArray[np.int_], own: int, start: int) -> Levels:
+def _find_levels(scores: Floats, predicted: Ints, own: int, start: int) -> Levels:
     """Return the level of every candidate for one sample; 0 where it has no effect."""
     active = np.flatnonzero(scores > 0.0)
     order = active[np.lexsort((-predicted[active], scores[active]))]

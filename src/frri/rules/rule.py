@@ -23,8 +23,6 @@ LONGEST_PARTIAL = 16
 HEAVIEST = 1e9
 LIGHTEST = 1e-300
 LARGEST_SAID = 1e100
-# Whole numbers below this are exact in floating point.
-LARGEST_EXACT = 2.0**53
 SAID = f"from {-LARGEST_SAID:g} to {LARGEST_SAID:g}"
 
 
@@ -95,10 +93,6 @@ class RuleStatistics:
     deviation: float | None = None
     total: float | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "support", tuple(map(_plain_amount, self.support)))
-        object.__setattr__(self, "alone", _plain_amount(self.alone))
-
     @property
     def covered(self) -> float:
         """Number of samples it covers, or their weight."""
@@ -108,12 +102,6 @@ class RuleStatistics:
     def share_alone(self) -> float:
         """Fraction of the covered samples that no other rule covers; 0 if it covers nothing."""
         return self.alone / self.covered if self.covered else 0.0
-
-
-def _plain_amount(amount: float) -> float:
-    """Return a whole number as an integer, whether samples or their weights were summed."""
-    whole = isinstance(amount, float) and amount.is_integer() and amount < LARGEST_EXACT
-    return int(amount) if whole else amount
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frri._reproducible import log
-from frri._util import Flags, Floats, Ints, Positions, Types, Words
+from frri._util import Flags, Floats, Positions, Types, Words
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, ConditionType
 from frri.induction.numpy_backend import distances
@@ -128,11 +128,6 @@ class CandidateBoxes(NamedTuple):
     balance: Floats
     # Precision times unclipped degree, by rule and sample.
     scores: Floats
-
-    @property
-    def used(self) -> Ints:
-        """Number of features that each rule uses."""
-        return np.asarray(np.count_nonzero(self.types, axis=1))
 
     def take(self, rules: Sequence[int]) -> "CandidateBoxes":
         """Return some of the rules."""
@@ -389,7 +384,7 @@ class RuleSelection:
                 margins -= rest
                 margins *= signs
                 found[places] = _objective(margins, self.samples.loss_weights)
-        return found - self._price * rules.used
+        return np.asarray(found - self._price * np.count_nonzero(rules.types, axis=1))
 
 
 def find_fewest_errors(

@@ -24,7 +24,6 @@ from frri.learners.frri.pipeline import (
     Limits,
     class_candidates,
     class_orders,
-    induce_rules,
     initial_types,
 )
 from frri.learners.training_table import TrainingTable, box_rule, scaled_values
@@ -401,9 +400,10 @@ def rules_of_bag(
     part = replace(table, values=table.values[:, used], attributes=attributes)
     values = scaled[:, used]
     start = None if initial is None else initial[used]
-    orders = class_orders(order, part, values, start, seed)
     rigid = None if nominal is None else nominal[used]
-    induced = induce_rules(values, table.classes, orders, induce, initial=start, rigid=rigid)
+    declared: dict[str, Any] = {"initial": start, "rigid": rigid}
+    orders = class_orders(order, part, values, seed, **declared)
+    induced = induce(values, table.classes, orders, **declared)
     found = class_candidates(induced, table.classes)
     chosen = minimum_cover(limits.allow(found), found.lengths, work_limit=0).selected
     types = np.zeros((len(chosen), scaled.shape[1]), dtype=np.int8)

@@ -25,7 +25,6 @@ from frri.learners.frri.pipeline import (
     FRRILearner,
     class_candidates,
     class_orders,
-    induce_rules,
     initial_types,
 )
 from frri.learners.training_table import TrainingTable, box_rule, scaled_values
@@ -211,9 +210,9 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     def _candidates(self, table: TrainingTable) -> Candidates:
         values, nominal = scaled_values(table)
         initial = initial_types(self.conditions or {}, table.attributes)
-        order = class_orders(self.attribute_order, table, values, initial, self.random_state)
         declared = {"initial": initial, "rigid": nominal}
-        found = induce_rules(values, table.classes, order, self._induce, **declared)
+        order = class_orders(self.attribute_order, table, values, self.random_state, **declared)
+        found = self._induce(values, table.classes, order, **declared)
         self.confidence_, self._types = found.confidence, found.types
         if self.candidates == "shortened":
             return class_candidates(found, table.classes)

@@ -176,11 +176,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     def _package(
         self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix
     ) -> None:
-        about: dict[str, Any] = {}
         declared = directions(self.monotonic_cst, table.attributes)
-        self.selection_.monotone = monotone_claim(declared, table.attributes)
-        if self.selection_.monotone:
-            about["monotone"] = self.selection_.monotone
+        claim = self.selection_.monotone = monotone_claim(declared, table.attributes)
         # Strongest statements first: at least the highest class, at most the lowest.
         rising = found.groups[selected] % 2 == 1
         bounds = found.groups[selected] // 2 + rising
@@ -191,12 +188,13 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         labels = (table.labels[bound] for bound in bounds[order])
         relations = np.where(rising, "at least", "at most").tolist()
         rules = found.rules(table, chosen, labels, relation=relations)
+        about = self._about(table) | {"selection": self._certificate()}
         ruleset = self._made(
             table,
             rules,
             semantics="at-least-class",
             fallback="nearest",
-            about=self._about(table) | {"selection": self._certificate()} | about,
+            about=about | {"monotone": claim} if claim else about,
             **self._reading(),
         )
         self.ruleset_ = self._with_statistics(ruleset, table)

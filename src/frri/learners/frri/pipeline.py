@@ -8,6 +8,7 @@ order.
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import fsum, inf, log
 from numbers import Integral
 from time import perf_counter
@@ -32,7 +33,7 @@ from frri.induction import CandidateRules, ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
 from frri.learners.quickrules import PositiveRegion, greedy_reduct
 from frri.learners.rule_limits import check_limits
-from frri.learners.training_table import TrainingTable, box_rule, lengths_of
+from frri.learners.training_table import TrainingTable, box_rule
 from frri.learners.validation import (
     check_choice,
     check_count,
@@ -69,13 +70,7 @@ class Candidates(NamedTuple):
     @property
     def lengths(self) -> Ints:
         """Number of conditions of each candidate."""
-        return lengths_of(self.types)
-
-    def covers_of(self, candidates: Ints) -> CoverMatrix:
-        """Return everything that some candidates cover."""
-        if self.preselected is not None:
-            return self.preselected.source(candidates)
-        return self.covers.take(candidates)
+        return np.asarray(np.count_nonzero(self.types, axis=1))
 
     def is_covered(self, covers: CoverMatrix) -> Flags:
         """Return which samples are covered for all decisions."""
@@ -184,7 +179,8 @@ class FRRILearner(RuleLearner):
             "seconds": found.seconds | {"selection": cover.seconds},
         }
         self.selection_ = Bunch(**limits.certificate(cover, int(found.sizes.sum())) | size | known)
-        covered = found.covers_of(cover.selected)
+        covers_of = found.preselected.source if found.preselected else found.covers.take
+        covered = covers_of(cover.selected)
         self.uncovered_ = np.flatnonzero(~found.is_covered(covered))
         # If limits leave nothing out, the uncovered samples are those that no candidate covers.
         self._uncoverable = self.uncovered_
@@ -258,24 +254,6 @@ class FRRILearner(RuleLearner):
 
 
 # --- Candidates
-
-
-def induce_rules(
-    values: Floats,
-    classes: Positions,
-    order: Positions | None,
-    induce: Callable[..., CandidateRules],
-    **declared: Any,
-) -> CandidateRules:
-    """Return the shortened rule of every sample; without an order the shortest one.
-
-    `induce` is `frri.induction.induce`, or a function that does the same elsewhere.
-    """
-
-    def shortest(confidence: Floats) -> Types:
-        return minimal_rules.shortest(values, classes, confidence, **declared)
-
-    return induce(values, classes, shortest if order is None else order, **declared)
 
 
 def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
@@ -503,16 +481,17 @@ def attribute_orders(
 
 
 def class_orders(
-    order: Any, table: TrainingTable, values: Floats, initial: Types | None, random_state: Any
-) -> Positions | None:
-    """Return the order for classes, which may rank features; None for the shortest rules.
+    order: Any, table: TrainingTable, values: Floats, random_state: Any, **declared: Any
+) -> Positions | Callable[[Floats], Types]:
+    """Return the order for classes, which may rank features, or a search for the shortest rules.
 
-    The first feature is dropped first: the least informative about the classes.
+    The first feature is dropped first: the least informative about the classes. Values are scaled;
+    `declared` are the types that features start from and which of them are rigid.
     """
     if not isinstance(order, str) or order not in NAMED_ORDERS[len(PLAIN_ORDERS) :]:
         return attribute_orders(order, values.shape, random_state, NAMED_ORDERS)
     if order == "shortest":
-        return None
+        return partial(minimal_rules.shortest, values, table.classes, **declared)
     # Equal rows count once, so that a sample of weight 2 is the same as two samples.
     rows = np.column_stack((np.nan_to_num(values, nan=-1.0), table.classes))
     _, once, copy_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
@@ -520,7 +499,9 @@ def class_orders(
     if order == "dependency":
         return _by_dependency(EncodedTable(table.values[once], table.attributes), classes)
     if order == "discerning":
-        confidence = induction.confidences(distinct, classes, initial=initial)
+        initial = declared["initial"]
+        backend = induction.choose_backend(distinct, classes, initial)
+        confidence = backend.layout.by_sample(backend.confidences())
         power = minimal_rules.discerning_power(distinct, classes, confidence, initial=initial)
         return np.argsort(power[copy_of.reshape(-1)], axis=1, kind="stable")
     information = [

@@ -18,9 +18,11 @@ from frri.learners.ripper.ripper import (
     kernels_for,
     without_redundant,
 )
+from frri.learners.rule_limits import MeasuredRule
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import Rule
+from frri.rules.matching import COVERS
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -99,7 +101,7 @@ class FURIAClassifier(GrownRuleClassifier):
 
     def _learn(self, table: TrainingTable) -> None:
         meaning: dict[str, Any] = {"t_norm": self.t_norm, "fallback": FALLBACKS[self._fallback()]}
-        made = partial(self._made, table, combination="sum", **meaning)
+        made = partial(self._measured, table, combination="sum", **meaning)
         self.ruleset_ = self._within_limits(list(self._fuzzy_rules(table)), made, table)
 
     def _check_parameters(self) -> None:
@@ -114,8 +116,8 @@ class FURIAClassifier(GrownRuleClassifier):
     def _fallback(self) -> str:
         return self.fallback if self.uncovered == "deprecated" else self.uncovered
 
-    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[Rule]:
-        """Find the rules of every class against all other samples."""
+    def _fuzzy_rules(self, table: TrainingTable) -> Iterator[MeasuredRule]:
+        """Find the rules of every class against all other samples, and what they cover."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
         everything = np.ones(len(table.values), dtype=np.bool_)
         for own, label in enumerate(table.labels):
@@ -128,7 +130,7 @@ class FURIAClassifier(GrownRuleClassifier):
                 supports = widen(columns, problem.positive, tests)
                 degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
-                yield Rule(
+                rule = Rule(
                     conditions=tuple(
                         test.condition(table.attributes[test.column], end)
                         for test, end in zip(tests, supports.tolist(), strict=True)
@@ -137,6 +139,7 @@ class FURIAClassifier(GrownRuleClassifier):
                     weight=factors[-1] if tests else 0.0,
                     partial_weights=stretched_weights(factors) if tests else (),
                 )
+                yield rule, np.flatnonzero(degrees[-1] * rule.weight > COVERS)
 
 
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:

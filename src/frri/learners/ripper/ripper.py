@@ -25,7 +25,7 @@ from frri.learners.ripper.description_length import (
     length_of_rule,
     mostly_wrong,
 )
-from frri.learners.rule_limits import LimitedRuleClassifier
+from frri.learners.rule_limits import LimitedRuleClassifier, MeasuredRule
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
@@ -145,7 +145,8 @@ class RIPPERClassifier(GrownRuleClassifier):
         crisp = self._decision_list(table)
 
         def made(some: "Sequence[CrispRule]") -> RuleSet:
-            return self._made(table, _rules(some, table), combination="first", fallback="priors")
+            found = list(_rules(some, table))
+            return self._measured(table, found, combination="first", fallback="priors")
 
         self.ruleset_ = self._within_limits(crisp, made, table)
 
@@ -172,8 +173,8 @@ class RIPPERClassifier(GrownRuleClassifier):
         check_boolean("prune", self.prune)
 
 
-def _rules(crisp: "Sequence[CrispRule]", table: TrainingTable) -> Iterator[Rule]:
-    """Yield each rule with the fractions of classes among the samples that it is first to cover."""
+def _rules(crisp: "Sequence[CrispRule]", table: TrainingTable) -> Iterator[MeasuredRule]:
+    """Yield each rule, with the class fractions of what it is first to cover, and all it covers."""
     weights, left = table.all_weights, np.ones(len(table.classes), dtype=np.bool_)
     for rule in crisp:
         decided, left = left & rule.covers, left & ~rule.covers
@@ -183,15 +184,11 @@ def _rules(crisp: "Sequence[CrispRule]", table: TrainingTable) -> Iterator[Rule]
         counts = np.bincount(table.classes[rows], weights[rows], len(table.labels))
         shares = counts / counts.sum()
         own = int(shares.argmax())
-        yield Rule(
-            conditions=tuple(
-                test.condition(table.attributes[test.column])
-                for test in without_redundant(rule.tests)
-            ),
-            consequent=table.labels[own],
-            weight=float(shares[own]),
-            distribution=tuple(shares.tolist()),
-        )
+        tests = without_redundant(rule.tests)
+        conditions = tuple(test.condition(table.attributes[test.column]) for test in tests)
+        label, distribution = table.labels[own], tuple(shares.tolist())
+        made = Rule(conditions, label, float(shares[own]), distribution=distribution)
+        yield made, np.flatnonzero(rule.covers)
 
 
 class CrispRule(NamedTuple):
