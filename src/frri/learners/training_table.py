@@ -280,10 +280,8 @@ def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, targe
     if class_weight is None:
         return np.ones(len(sizes))
     if isinstance(class_weight, str):
-        factors = np.zeros(len(sizes))
-        present = sizes > 0.0
-        factors[present] = sizes.sum() / (present.sum() * sizes[present])
-        return factors
+        divisors = np.where(sizes > 0.0, sizes, np.inf)
+        return np.asarray(sizes.sum() / (np.count_nonzero(sizes) * divisors))
     strange = [label for label in class_weight if label not in labels]
     if strange:
         raise ValueError(

@@ -7,7 +7,6 @@ computes its answers from its own columns and the model it is given; what it cac
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -143,8 +142,7 @@ class Block:
 
     def _slices(self, model: AdditiveModel) -> Slices:
         """Return the degrees of the rules and the base, a row for each sample, for products."""
-        stack = partial(self._stack, model)
-        return self._once("slices", model.rules, lambda: Slices.of(stack().T))
+        return self._once("slices", model.rules, lambda: Slices.of(self._stack(model).T))
 
     def _once(self, name: str, key: Any, compute: Callable[[], Result]) -> Result:
         """Return the last result of a computation if it had the same key, or compute it."""

@@ -266,8 +266,7 @@ class StagewiseInduction:
             return scores
         best = self._scan(model, (), 0, scores).best
         tests = () if best is None else (best.test,)
-        sums = self.blocks.added("sums", model, tests, scores)
-        G, H = sums[:-1].reshape(2, -1)
+        G, H = self.blocks.added("sums", model, tests, scores)[:-1].reshape(2, -1)
         gains = G * G / (H + self.penalty)
         return tuple(np.sort(np.argsort(-gains, kind="stable")[:MAX_SCORES]).tolist())
 
