@@ -251,13 +251,12 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
     }
     for field in fields(rule):
         value = getattr(rule, field.name)
-        if field.name in _OPTIONAL and value != field.default and field.name != "statistics":
-            content[field.name] = _thaw(value)
-    if rule.statistics is not None:
-        known = asdict(rule.statistics).items()
-        content["statistics"] = {
-            key: _thaw(value) for key, value in known if value is not None or key in _RATIOS
-        }
+        if field.name not in _OPTIONAL or value == field.default:
+            continue
+        if field.name == "statistics":
+            pairs = asdict(value).items()
+            value = {key: own for key, own in pairs if own is not None or key in _RATIOS}
+        content[field.name] = _thaw(value)
     return content
 
 
