@@ -306,7 +306,9 @@ def test_the_site_builds_without_a_warning(tmp_path):
         assert not fetched, f"{page.name} fetches {fetched}"
 
 
-@pytest.mark.parametrize("page", ["docs/index.md", "docs/learners/additive.md"])
+@pytest.mark.parametrize(
+    "page", ["docs/index.md", "docs/learners/additive.md", "docs/research/results.md"]
+)
 def test_tables_of_results_are_those_of_the_results_file(page):
     from benchmarks import accuracy
 
