@@ -14,7 +14,9 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 y = y.map({0: "malignant", 1: "benign"}).rename("tumour")
 
 relevance = partial(mutual_info_classif, random_state=0)
-pipeline = Pipeline([("select", SelectKBest(relevance)), ("rules", FRRIClassifier())])
+pipeline = Pipeline(
+    [("select", SelectKBest(relevance)), ("rules", FRRIClassifier(calibrate=False))]
+)
 pipeline.set_output(transform="pandas")  # keeps the names of the columns for the rules
 
 search = GridSearchCV(

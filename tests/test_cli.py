@@ -16,15 +16,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_wine
 
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri._util import Progress
 from frri.cli import COMMANDS, main
 from frri.cli.files import check_files, write_output
+from frri.compare import dataset
 from frri.export import FORMATS, to_text
 from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
 from frri.report.facts import facts
+from frri.report.page import headline, key_figures
+from frri.rules.evaluation import evaluation_of
 from frri.table.targets import ManyClassesWarning
 from make_patients import patients
 from programs import device_full, posix
@@ -1367,3 +1371,43 @@ def test_the_column_of_row_names_gives_the_names_of_the_page(tmp_path, monkeypat
     assert main(["report", "model.json", "rows.csv", "--names", "rownames"]) == 0
     embedded = re.search(r'id="facts">(.*?)</script>', Path("report.html").read_text("utf-8"))[1]
     assert json.loads(embedded)["data"]["names"][:2] == ["000", "001"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_model_carries_its_held_out_estimate(capsys):
+    """Rules and page open with the cross-validated score, not with that of the training rows."""
+    pima = dataset("pima")
+    pima.X.assign(y=pima.y)[::3].to_csv("pima.csv", index=False)
+    run(["fit", "pima.csv", "--target", "y", "--learner", "frri", "-o", "m.json"], capsys)
+    rules = RuleSet.load("m.json")
+    known = rules.about["evaluation"]
+    assert known["measure"] == "accuracy"
+    assert known["folds"] == 5
+    assert known["interval"][0] < known["score"] < known["interval"][1] < 0.9
+    assert main(["rules", "m.json"]) == 0
+    assert f"On held-out rows: accuracy {known['score']:.2f} (" in capsys.readouterr().err
+    table = pd.read_csv("pima.csv")
+    shown = facts(rules, table.drop(columns="y"), table["y"])
+    assert shown["performance"]["accuracy"] == 1.0
+    assert f"accuracy {known['score']:.2f}" in headline(shown)
+    assert "100" not in headline(shown)
+    figures = {one["title"]: one["value"] for one in key_figures(shown)}
+    assert figures["Accuracy"] == f"{known['score']:.2f}"
+    assert "evaluation" not in rules.without_rule(0).about
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [1, [], {}, {"score": "x"}, {"score": 1, "interval": [0], "rows": 1, "baseline": {"score": 1}}],
+)
+def test_a_strange_estimate_in_a_file_is_ignored(strange):
+    rules = RuleSet((), (Attribute("x"),), (0, 1), about={"evaluation": strange})
+    assert evaluation_of(rules) is None
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_leaderboard_travels_with_the_model(capsys):
+    load_wine(as_frame=True).frame.to_csv("wine.csv", index=False)
+    run(["fit", "wine.csv", "--target", "target", "-o", "m.json"], capsys)
+    names = [one["name"] for one in RuleSet.load("m.json").about["evaluation"]["leaderboard"]]
+    assert set(names) >= {"ripper", "additive"}

@@ -154,9 +154,9 @@ def run(arguments: Arguments) -> None:
     splits = {"cv": 0 if arguments.no_check else arguments.cv, "test_size": arguments.test}
     task = {"task": arguments.task, "class_order": order}
     holdout = Holdout(X, y, sample_weight=weights, random_state=seed, **task, **splits)
-    result = None
+    result, leaderboard = None, list[dict[str, Any]]()
     if learner is None:
-        learner, result = _choose(arguments, holdout)
+        learner, result, leaderboard = _choose(arguments, holdout)
     extra: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
     if arguments.bags is not None:
         classes = np.unique(y.to_numpy()).tolist()
@@ -168,7 +168,7 @@ def run(arguments: Arguments) -> None:
     seconds, reason = process_time() - start, ""
     if result is None:
         result, reason = _check(arguments, learner, holdout, seconds)
-    ruleset = _with_intervals(learner.ruleset_, result)
+    ruleset = _with_evaluation(_with_intervals(learner.ruleset_, result), result, leaderboard)
     _write_rules(arguments, learner, ruleset)
     if arguments.json:
         sys.stdout.write(json_text(_facts(arguments, ruleset, result)))
@@ -308,8 +308,10 @@ def _check_bags(arguments: Arguments) -> None:
         raise ValueError(f"--bags {problem} take a --sample.")
 
 
-def _choose(arguments: Arguments, holdout: Holdout) -> tuple[Any, HoldoutResult | None]:
-    """Return the estimator that suits the table, and its result on held-out rows."""
+def _choose(
+    arguments: Arguments, holdout: Holdout
+) -> tuple[Any, HoldoutResult | None, list[dict[str, Any]]]:
+    """Return the estimator that suits the table, its result on held-out rows, and all scores."""
     limits = {name: getattr(arguments, name) for name in LIMITS}
     seed = arguments.seed or 0
     choice = choose_estimator(holdout, limits=limits, random_state=seed, verbose=True)
@@ -318,8 +320,8 @@ def _choose(arguments: Arguments, holdout: Holdout) -> tuple[Any, HoldoutResult 
         say(one_line(choice.reason))
     if arguments.decision is not None:
         # The score by which it was chosen is that of other decisions.
-        return choice.estimator.set_params(decision=arguments.decision), None
-    return choice.estimator, choice.result
+        return choice.estimator.set_params(decision=arguments.decision), None, []
+    return choice.estimator, choice.result, choice.leaderboard
 
 
 def make_learner(
@@ -385,6 +387,16 @@ def _parse_setting(text: str) -> tuple[str, Any]:
 
 
 # ------------------------------------------------------------------ results
+
+
+def _with_evaluation(
+    ruleset: RuleSet, result: HoldoutResult | None, leaderboard: list[dict[str, Any]]
+) -> RuleSet:
+    """Return a rule set that states its score on held-out rows, and those of other estimators."""
+    if result is None:
+        return ruleset
+    evaluation = result.plain() | ({"leaderboard": leaderboard} if leaderboard else {})
+    return replace(ruleset, about={**ruleset.about, "evaluation": evaluation})
 
 
 def _with_intervals(ruleset: RuleSet, result: HoldoutResult | None) -> RuleSet:

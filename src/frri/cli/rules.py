@@ -23,6 +23,7 @@ from frri._util import Progress, find_name
 from frri.cli.console import Arguments, Parser, bold, json_text, one_line, one_line_each, say
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.rules import Rule, RuleSet
+from frri.rules.evaluation import evaluation_of, evaluation_text
 from frri.rules.hierarchy import check_mergeable
 from frri.rules.text import rule_text, ruleset_lines
 
@@ -69,6 +70,9 @@ def run(arguments: Arguments) -> None:
         say(f"{resamples}; similarity of their conditions {found.similarity:.2f}, of 1.")
     if "monotone" in ruleset.about:
         say(one_line(str(ruleset.about["monotone"])))
+    estimate = evaluation_of(ruleset)
+    if estimate is not None:
+        say(one_line(evaluation_text(estimate)))
     if not chosen:
         say("No rules.")
 

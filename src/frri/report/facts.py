@@ -22,6 +22,7 @@ from frri.report.charts import (
 from frri.report.encode import encode_codes, encode_flags, encode_numbers
 from frri.rules import RuleSet, RuleStatistics
 from frri.rules.contributions import find_largest_contributor, permutation_importance
+from frri.rules.evaluation import evaluation_of
 from frri.rules.hierarchy import Hierarchy, RuleNode
 from frri.rules.inference import Decision
 from frri.rules.json_format import About
@@ -200,7 +201,7 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     if ruleset.task != "regression":
         # Rules that were written by hand have a count of 1 for every class.
         n_training = None if set(ruleset.class_counts) <= {1} else sum(ruleset.class_counts)
-    for shown_elsewhere in ("rows", "columns", "log", "intervals", "path"):
+    for shown_elsewhere in ("rows", "columns", "log", "intervals", "path", "evaluation"):
         about.pop(shown_elsewhere, None)
     return {
         "learner": None if learner is None else str(learner),
@@ -211,6 +212,7 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
         "n_rules": len(ruleset),
         "n_conditions": sum(len(rule.conditions) for rule in ruleset),
         "is_training": None if table is None else table.is_training(),
+        "evaluation": evaluation_of(ruleset),
     }
 
 

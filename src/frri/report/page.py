@@ -16,6 +16,7 @@ from frri import __version__
 from frri._util import import_optional, write_atomically
 from frri.report.facts import facts
 from frri.rules import RuleSet
+from frri.rules.evaluation import evaluation_text
 from frri.rules.text import isolate, rule_text, ruleset_html
 from frri.table import Attribute
 
@@ -154,6 +155,8 @@ def headline(known: Mapping[str, Any]) -> str:
     """
     overview, measured = known["overview"], known["performance"]
     rules = _counted(overview["n_rules"], "rule")
+    if _is_held_out(overview):
+        return f"{rules}. {evaluation_text(overview['evaluation'])}".replace(" %", "\u00a0%")
     if measured is None:
         good = "how good it is" if overview["n_rules"] == 1 else "how good they are"
         what = "class" if known["numbers"] is None else "number"
@@ -187,6 +190,14 @@ def headline(known: Mapping[str, Any]) -> str:
     return sentence.replace(" %", "\u00a0%")
 
 
+def _is_held_out(overview: Mapping[str, Any]) -> bool:
+    """Return whether the page opens with the held-out estimate of the model.
+
+    It does unless the given rows are known to be others than those of the training.
+    """
+    return overview["evaluation"] is not None and overview["is_training"] is not False
+
+
 def key_figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the numbers at the head of the page, each with a title and a note."""
     overview, measured = known["overview"], known["performance"]
@@ -202,7 +213,11 @@ def key_figures(known: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
     if overview["n_training"] is not None:
         figures.append(("Learned from", f"{overview['n_training']:,.7g}", "rows"))
-    if measured is not None and known["numbers"] is not None:
+    if _is_held_out(overview):
+        estimate = overview["evaluation"]
+        score = f"{estimate['score']:.2f}"
+        figures.append((estimate["measure"].capitalize(), score, "on held-out rows"))
+    elif measured is not None and known["numbers"] is not None:
         note = f"on average, of {measured['rows']:,} given rows"
         figures.append(("Off by", number_format(known)(measured["mae"]), note))
     elif measured is not None:

@@ -117,7 +117,7 @@ class About(Mapping[str, Any]):
 
 
 # What an edit invalidates, and the old name of the number of edits.
-_PROOFS = {"selection", "intervals", "monotone", "frontier", "edited"}
+_PROOFS = {"selection", "intervals", "monotone", "frontier", "evaluation", "edited"}
 
 
 def _freeze(value: Any, depth: int) -> Any:

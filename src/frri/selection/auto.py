@@ -44,6 +44,12 @@ class EstimatorChoice:
     reason: str = ""
     results: dict[str, HoldoutResult] = field(default_factory=dict)
 
+    @property
+    def leaderboard(self) -> list[dict[str, Any]]:
+        """Names, scores and mean numbers of rules of all candidates, the best first."""
+        ranked = sorted(self.results.items(), key=lambda one: -one[1].score)
+        return [{"name": n, "score": one.score, "rules": one.n_rules} for n, one in ranked]
+
 
 def choose_estimator(
     holdout: Holdout,

@@ -234,6 +234,18 @@ class HoldoutResult:
         difference = best.correct.astype(float) - self.correct
         return bool(lost <= difference.std() / sqrt(len(difference)))
 
+    def plain(self) -> dict[str, Any]:
+        """Return the score, its 95 % interval and the baseline as JSON values, for a model."""
+        always, baseline = self.baseline
+        return {
+            "measure": self.measure,
+            "score": self.score,
+            "interval": [*map(float, self._interval())],
+            "rows": len(self.truth),
+            "folds": int(self.fold.max()) + 1,
+            "baseline": {"answer": always, "score": baseline},
+        }
+
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""
         off_by = {

@@ -1,0 +1,48 @@
+"""The held-out estimate that a model carries: how good it is on rows it was not trained on."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from frri.rules.json_format import About
+
+if TYPE_CHECKING:
+    from frri.rules.ruleset import RuleSet
+
+
+def evaluation_of(ruleset: "RuleSet") -> dict[str, Any] | None:
+    """Return the held-out estimate of a rule set, None if it has none; a file may hold anything.
+
+    Examples
+    --------
+    >>> from frri import RuleSet
+    >>> evaluation_of(RuleSet((), (), ("no", "yes"))) is None
+    True
+    """
+    found: Any = About(ruleset.about).plain().get("evaluation")
+    try:
+        numbers = [found["score"], *found["interval"], found["baseline"]["score"], found["rows"]]
+        valid = len(numbers) == 5 and all(isfinite(number) for number in numbers)
+        return {**found, "measure": str(found["measure"])} if valid else None
+    except (KeyError, TypeError, OverflowError):
+        return None
+
+
+def evaluation_text(estimate: Mapping[str, Any]) -> str:
+    """Return a held-out estimate as a sentence.
+
+    Examples
+    --------
+    >>> baseline = {"answer": "no", "score": 0.65}
+    >>> estimate = {"score": 0.741, "interval": [0.71, 0.77], "rows": 768, "baseline": baseline}
+    >>> print(evaluation_text(estimate | {"measure": "accuracy"}))
+    On held-out rows: accuracy 0.74 (95 % interval 0.71 to 0.77, 768 rows); majority class no: 0.65.
+    """
+    low, high = estimate["interval"]
+    baseline, measure = estimate["baseline"], estimate["measure"]
+    constant = "majority class" if measure == "accuracy" else "constant prediction"
+    return (
+        f"On held-out rows: {measure} {estimate['score']:.2f} "
+        f"(95 % interval {low:.2f} to {high:.2f}, {estimate['rows']:,} rows); "
+        f"{constant} {baseline.get('answer')}: {baseline['score']:.2f}."
+    )
