@@ -35,6 +35,9 @@ def pytest_collect_file():
 # Files that compile what others would otherwise compile as well, and find on disk later.
 COMPILING = ("test_cover", "test_induction", "test_conformance")
 
+# Files with few tests that take long: begun last, they would be waited for.
+LONG = ("test_machine_independence", "test_compile", "test_experiments")
+
 # Files whose tests mostly wait for browsers, clusters and other processes, the longest first.
 WAITING = (
     "test_distributed",
@@ -54,7 +57,12 @@ def pytest_collection_modifyitems(items):
     waiting = [path for name in WAITING for path in tests if path.name.startswith(name)]
     computing = sorted(
         tests.keys() - set(waiting),
-        key=lambda path: (path.stem not in COMPILING, -len(tests[path]), path),
+        key=lambda path: (
+            path.stem not in COMPILING,
+            path.stem not in LONG,
+            -len(tests[path]),
+            path,
+        ),
     )
     turns = itertools.chain(*itertools.zip_longest(waiting, computing))
     items[:] = [item for path in turns if path for item in tests[path]]

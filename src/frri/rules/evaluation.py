@@ -22,7 +22,7 @@ def evaluation_of(ruleset: "RuleSet") -> dict[str, Any] | None:
     found: Any = About(ruleset.about).plain().get("evaluation")
     try:
         numbers = [found["score"], *found["interval"], found["baseline"]["score"], found["rows"]]
-        valid = len(numbers) == 5 and all(isfinite(number) for number in numbers)
+        valid = len(numbers) == 5 and all(map(isfinite, [*numbers, found.get("error", 0.0)]))
         return {**found, "measure": str(found["measure"])} if valid else None
     except (KeyError, TypeError, OverflowError):
         return None
@@ -41,8 +41,9 @@ def evaluation_text(estimate: Mapping[str, Any]) -> str:
     low, high = estimate["interval"]
     baseline, measure = estimate["baseline"], estimate["measure"]
     constant = "majority class" if measure == "accuracy" else "constant prediction"
+    error = f", off by {estimate['error']:.4g} on average" if "error" in estimate else ""
     return (
         f"On held-out rows: {measure} {estimate['score']:.2f} "
-        f"(95 % interval {low:.2f} to {high:.2f}, {estimate['rows']:,} rows); "
+        f"(95 % interval {low:.2f} to {high:.2f}, {estimate['rows']:,} rows){error}; "
         f"{constant} {baseline.get('answer')}: {baseline['score']:.2f}."
     )

@@ -237,7 +237,10 @@ class HoldoutResult:
     def plain(self) -> dict[str, Any]:
         """Return the score, its 95 % interval and the baseline as JSON values, for a model."""
         always, baseline = self.baseline
-        return {
+        error = (
+            {} if self.task == "classification" else {"error": self._measure(self._encoded[1])[1]}
+        )
+        return error | {
             "measure": self.measure,
             "score": self.score,
             "interval": [*map(float, self._interval())],
