@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from _pytest.doctest import DoctestModule
+from hypothesis import settings
 
 from browser_pages import ARGUMENTS, Visit, chromium, needs
 from frri import _compile
@@ -19,6 +20,10 @@ from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 
 # Models say when they were made; those of the tests must be the same in every run.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "1704067200")
+
+# How long an example takes depends on what else the machine is doing.
+settings.register_profile("frri", deadline=None)
+settings.load_profile("frri")
 
 # What a shell or nohup starts in the background ignores Ctrl-C or a hangup, which tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)

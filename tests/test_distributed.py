@@ -82,6 +82,10 @@ class Trouble(distributed.WorkerPlugin):
 
 
 def started(n_workers):
+    if hasattr(os, "fork"):  # workers are copies of a process that has imported everything
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+        imported = ["distributed", "dask.array", "dask.dataframe", "frri.distributed"]
+        distributed.utils.get_mp_context().set_forkserver_preload(imported)
     # So small tables are not worth a compiler; its kernels are the same source.
     slow = {} if THOROUGH else {"env": {"NUMBA_DISABLE_JIT": "1"}}
     return distributed.LocalCluster(
@@ -127,6 +131,12 @@ def _small(monkeypatch):
     """Tables of a few hundred objects are divided into many blocks."""
     monkeypatch.setattr(induction, "DIVIDED_FROM", 0)
     monkeypatch.setattr(bitmap_backend, "BLOCK_ROWS", 50)
+
+
+@pytest.fixture(autouse=True)
+def _busy_machine(monkeypatch):
+    """A new worker may take long to come where others use the machine."""
+    monkeypatch.setattr(cluster_module, "PATIENCE", 300)
 
 
 def scaled(cluster, client, n_workers):
@@ -229,7 +239,7 @@ def noisy():
 
 def assert_idle(client):
     """Nothing of a fit is left: neither tasks nor data."""
-    for _ in range(100):
+    for _ in range(1000):
         left = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
         if not left:
             return

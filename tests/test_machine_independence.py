@@ -1,6 +1,7 @@
 """Fits and predictions have the same bits whatever the processor, BLAS, threads, hash seed and compiler.
 
-Child processes fit every estimator on small tables under settings that emulate other machines. Run as a
+Child processes fit every estimator on small tables under settings that emulate other machines: several at
+a time, which leaves no difference out, and each alone in a thorough run, which tells them apart. Run as a
 program, this file prints a digest of the model file and of the predicted labels of every fit.
 """
 
@@ -15,6 +16,8 @@ import numpy as np
 import pytest
 from sklearn.base import is_regressor
 
+from thorough import THOROUGH
+
 BASE = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "FRRI_JOBS": "1"}
 SETTINGS = {
     "without AVX-512": {"NPY_DISABLE_CPU_FEATURES": "X86_V4"},
@@ -28,6 +31,11 @@ SETTINGS = {
         "FRRI_JOBS": "2",
     },
 }
+TOGETHER = [
+    ("without AVX2", "compiled for any processor"),
+    ("without AVX-512", "BLAS of Haswell", "interpreted", "two threads, another hash seed"),
+]
+assert {name for names in TOGETHER for name in names} == SETTINGS.keys()
 
 
 def tables():
@@ -54,7 +62,11 @@ def tables():
 def estimators(n_jobs):
     """Yield an estimator of every class, and some with other parameters."""
     import frri
+    from frri._compile import compiled
+    from frri.learners.ripper import _kernels
 
+    if "NUMBA_CPU_NAME" in os.environ:
+        compiled(_kernels)  # from now on they are used for tables of any size
     names = [name for name in frri.__all__ if name.endswith(("Classifier", "Regressor"))]
     variants = [("AdditiveRulesClassifier", {"class_weight": "balanced", "max_rules": 5})]
     # Cross-validation of the number of rules is the same for all additive rules.
@@ -98,9 +110,13 @@ def usual():
     return in_child()
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_model_files_and_predictions_are_equal(name, usual):
-    setting = dict(SETTINGS[name])
+@pytest.mark.parametrize(
+    "names", [(name,) for name in SETTINGS] if THOROUGH else TOGETHER, ids=", ".join
+)
+def test_model_files_and_predictions_are_equal(names, usual, tmp_path):
+    setting = {key: value for name in names for key, value in SETTINGS[name].items()}
+    if "NUMBA_CPU_NAME" in setting:  # kernels on disk are those of this processor
+        setting["NUMBA_CACHE_DIR"] = str(tmp_path)
     if "NPY_DISABLE_CPU_FEATURES" in setting:
         setting["NPY_DISABLE_CPU_FEATURES"] = features_from(setting["NPY_DISABLE_CPU_FEATURES"])
     found = in_child(**setting)
