@@ -24,7 +24,12 @@ SETTINGS = {
     "without AVX2": {"NPY_DISABLE_CPU_FEATURES": "X86_V3", "OPENBLAS_CORETYPE": "Nehalem"},
     "BLAS of Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
     "interpreted": {"NUMBA_DISABLE_JIT": "1"},
-    "compiled for any processor": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    # Kernels that leave their arrays raise an error there.
+    "compiled for any processor": {
+        "NUMBA_CPU_NAME": "generic",
+        "NUMBA_CPU_FEATURES": "",
+        "NUMBA_BOUNDSCHECK": "1",
+    },
     "two threads, another hash seed": {
         "OPENBLAS_NUM_THREADS": "2",
         "PYTHONHASHSEED": "7",
