@@ -4,6 +4,7 @@ The order of the packages in CONTRIBUTING.md is the order of imports: nothing im
 """
 
 import ast
+import functools
 import re
 from collections import Counter
 from pathlib import Path
@@ -19,7 +20,6 @@ LAYOUT = re.search(
 )
 PACKAGES = re.findall(r"^  (\w+)", LAYOUT[1], re.MULTILINE)
 FILES = sorted(SOURCE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
 # Two methods of a rule set import, when they are called, packages that depend on rule sets.
 CONVENIENCES = {("rules/ruleset.py", "explain"), ("rules/ruleset.py", "report")}
 # Files under 40 lines, with the reason.
@@ -29,6 +29,12 @@ SHORT = {
 # Sizes only fall: a larger feature replaces something.
 MAX_LINES, MAX_CODE_LINES, MAX_FILES = 35_711, 22_063, 140
 MAX_PARAMETERS, MAX_WIDTH, MIN_LINES = 8, 100, 40
+
+
+@functools.cache
+def trees():
+    """Not at import: only one of all processes that collect the tests needs them."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in FILES}
 
 
 def test_the_listed_packages_are_those_that_exist():
@@ -55,12 +61,12 @@ def test_a_package_imports_nothing_that_comes_after_it(package):
     allowed = {*PACKAGES[: PACKAGES.index(package) + 1], "__version__"}
     for path in [*SOURCE.glob(f"{package}.py"), *(SOURCE / package).rglob("*.py")]:
         name = path.relative_to(SOURCE).as_posix()
-        for target in imported_packages(TREES[path]) - allowed:
+        for target in imported_packages(trees()[path]) - allowed:
             assert (name, target) in CONVENIENCES, f"{name} imports frri.{target}"
 
 
 def test_names_with_an_underscore_are_imported_in_their_package_only():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         here = "frri." + ".".join(path.relative_to(SOURCE).with_suffix("").parts)
         for name in imported_names(tree):
             home = re.match(r"(frri\..+?)\._[a-z]", name)
@@ -93,7 +99,7 @@ def test_a_short_file_has_a_reason():
 
 
 def test_a_function_has_at_most_eight_parameters():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and node.name != "__init__":
                 names = [one.arg for one in (*node.args.posonlyargs, *node.args.args)]
@@ -105,13 +111,13 @@ def test_a_function_has_at_most_eight_parameters():
 
 def test_a_class_name_occurs_once():
     names = [
-        n.name for tree in TREES.values() for n in ast.walk(tree) if isinstance(n, ast.ClassDef)
+        n.name for tree in trees().values() for n in ast.walk(tree) if isinstance(n, ast.ClassDef)
     ]
     assert not [name for name, times in Counter(names).items() if times > 1]
 
 
 def test_exceptions_are_caught_by_name():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ExceptHandler):
                 caught = ast.unparse(node.type) if node.type else ""
@@ -121,7 +127,7 @@ def test_exceptions_are_caught_by_name():
 def code_lines(path):
     """Count the lines that are neither blank nor comments nor docstrings."""
     documented = set()
-    for node in ast.walk(TREES[path]):
+    for node in ast.walk(trees()[path]):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(getattr(first.value, "value", None), str):

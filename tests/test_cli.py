@@ -882,7 +882,9 @@ def test_evaluation_shows_every_class_beside_the_majority_and_an_interval(folder
 
 @pytest.mark.parametrize("learner", RULE_LEARNERS)
 def test_evaluation_on_the_training_table_is_pointed_out(learner, folder, capsys):
-    assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner]) == 0
+    # Few rules of a random sample may do the same on another table.
+    seed = ["--seed", "0"] if "random_state" in LEARNERS[learner].make().get_params() else []
+    assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner, "--no-check", *seed]) == 0
     capsys.readouterr()
     assert main(["evaluate", "m.json", "numbers.csv"]) == 0
     assert "seem to be the rows that the rules were learned from" in capsys.readouterr().err
@@ -1407,7 +1409,7 @@ def test_a_strange_estimate_in_a_file_is_ignored(strange):
 
 @pytest.mark.usefixtures("folder")
 def test_the_leaderboard_travels_with_the_model(capsys):
-    load_wine(as_frame=True).frame.to_csv("wine.csv", index=False)
+    load_wine(as_frame=True).frame[::3].to_csv("wine.csv", index=False)
     run(["fit", "wine.csv", "--target", "target", "-o", "m.json"], capsys)
     names = [one["name"] for one in RuleSet.load("m.json").about["evaluation"]["leaderboard"]]
     assert set(names) >= {"ripper", "additive"}
