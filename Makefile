@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # What is not imported need not be compiled: half of the time of an installation.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint types imported tests thorough test-oldest test-newest coverage chromium browser page bench docs gallery dist clean
+.PHONY: demo test lint types tests thorough test-oldest test-newest coverage chromium browser page bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
@@ -21,8 +21,7 @@ demo: $(VENV)/installed
 test:
 	$(MAKE) -j2 $(VENV)/installed-dev chromium
 	$(MAKE) lint
-	$(MAKE) -j2 types imported
-	$(MAKE) tests
+	$(MAKE) -j2 types tests
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check .
@@ -32,13 +31,14 @@ types: $(VENV)/installed-dev
 	$(BIN)/mypy
 
 # Whatever tests import is compiled to byte code once, not by each of four workers at the same time.
-imported: $(VENV)/installed-dev
+$(VENV)/imported: $(VENV)/installed-dev
 	$(BIN)/python -m pytest --collect-only -qq >/dev/null
+	touch $@
 
-# Two workers more than two cores have: many tests wait for a browser or another process, and these take turns
-# with others (tests/conftest.py). Tests of a file share what they have opened and compiled.
+# Two workers more than two cores have: many tests wait for a browser or another process. Long files come first
+# (tests/conftest.py). Tests of a file share what they have opened and compiled.
 WORKERS := -n 4 --dist loadfile --no-loadscope-reorder
-tests: browser
+tests: browser $(VENV)/imported
 	$(BIN)/python -m pytest $(WORKERS)
 
 # The same tests on four times as many random tables.

@@ -1,11 +1,11 @@
 """Programs that are started once for all tests of a file."""
 
 import gc
-import itertools
 import os
 import shutil
 import signal
 import sys
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -37,40 +37,42 @@ def pytest_collect_file():
     return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
-# Files that compile what others would otherwise compile as well, and find on disk later.
-COMPILING = ("test_cover", "test_induction", "test_conformance")
-
-# Files with few tests that take long: begun last, they would be waited for.
-LONG = ("test_machine_independence", "test_compile", "test_experiments")
-
-# Files whose tests mostly wait for browsers, clusters and other processes, the longest first.
-WAITING = (
-    "test_distributed",
+# Files that take long, the longest first, except that those which use a compiler and those which wait for
+# browsers, clusters and other processes take turns: what a file has compiled is on disk for later ones.
+LONG = (
+    "test_cover",
     "test_page",
-    "test_end_to_end",
-    "test_report",
-    "test_compare",
+    "test_induction",
+    "test_distributed",
+    "test_conformance",
     "test_docs",
+    "test_machine_independence",
+    "test_additive",
+    "test_compare_run",
+    "test_cli",
+    "test_export",
+    "test_page_rules",
+    "test_ripper",
+    "test_end_to_end",
+    "test_frri",
+    "test_page_cases",
+    "test_size_cv",
+    "test_cli_regression",
+    "test_page_regression",
+    "test_compile",
+    "test_experiments",
+    "claims",
+    "auto",
 )
 
 
 def pytest_collection_modifyitems(items):
-    """Files that wait and files that compute take turns, so that at the end not all are waiting."""
-    tests = {}
-    for item in items:
-        tests.setdefault(item.path, []).append(item)
-    waiting = [path for name in WAITING for path in tests if path.name.startswith(name)]
-    computing = sorted(
-        tests.keys() - set(waiting),
-        key=lambda path: (
-            path.stem not in COMPILING,
-            path.stem not in LONG,
-            -len(tests[path]),
-            path,
-        ),
+    """Long files come first, so that at the end none is waited for; then those with many tests."""
+    n_tests = Counter(item.path for item in items)
+    rank = {name: place for place, name in enumerate(LONG)}
+    items.sort(
+        key=lambda item: (rank.get(item.path.stem, len(LONG)), -n_tests[item.path], item.path)
     )
-    turns = itertools.chain(*itertools.zip_longest(waiting, computing))
-    items[:] = [item for path in turns if path for item in tests[path]]
 
 
 def pytest_collection_finish():
