@@ -17,12 +17,13 @@ from browser_pages import ARGUMENTS, Visit, chromium, needs
 from frri import _compile
 from frri.cover import budget
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
+from thorough import often
 
 # Models say when they were made; those of the tests must be the same in every run.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "1704067200")
 
 # How long an example takes depends on what else the machine is doing.
-settings.register_profile("frri", deadline=None)
+settings.register_profile("frri", deadline=None, max_examples=often(200))
 settings.load_profile("frri")
 
 # What a shell or nohup starts in the background ignores Ctrl-C or a hangup, which tests send.
