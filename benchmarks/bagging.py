@@ -1,4 +1,4 @@
-"""FRRI on bags, pooled and as an ensemble, beside FRRI and the learners of few rules, on the 18 sets.
+"""FRRI on bags beside FRRI and the learners of few rules, on the 18 sets.
 
     python -m benchmarks bagging                 the table; bagging.csv beside it has every set
     python -m benchmarks.bagging [LEARNER ...]   only these; what bagging.csv has of others stays there
@@ -29,10 +29,6 @@ BAGS = {"random_state": 0, "n_jobs": 1}
 LEARNERS = {
     "FRRI": lambda _: FRRIClassifier(work_limit=EFFORT, n_jobs=1),
     "FRRI on bags, pooled": lambda _: FRRIBaggingClassifier(work_limit=EFFORT, **BAGS),
-    "FRRI on bags, ensemble": lambda _: FRRIBaggingClassifier(form="ensemble", **BAGS),
-    "FRRI on bags, ensemble, all attributes": lambda _: FRRIBaggingClassifier(
-        form="ensemble", max_features=1.0, **BAGS
-    ),
     "compact FRRI": lambda _: CompactFRRIClassifier(n_jobs=1),
     "additive": lambda _: AdditiveRulesClassifier(n_jobs=1),
 }

@@ -33,24 +33,22 @@ def pooled(rules, values, labels, nominal=()):
     return reach, table, naive.minimum_cover(table, costs)
 
 
-def unseen(rules, values, labels, v, seen, n_classes, nominal=(), *, adds=False):
+def unseen(rules, values, labels, v, seen, n_classes, nominal=()):
     """The class that rules of bags without the object v give it, None if there are no such bags.
 
-    The best one decides, narrowed by all objects but v; or those of a class are added up, as they are.
-    Where no rule covers v, the one decides that is nearest to it.
+    The best one decides, narrowed by all objects but v; where no rule covers v, the nearest one.
     """
     asked = [rule for rule in rules if not seen[rule[4]][v]]
     if not asked:
         return None
     counts = []
     for rule in asked:
-        far = rule[2] if adds else narrowed(rule, values, labels, nominal, but=v)
+        far = narrowed(rule, values, labels, nominal, but=v)
         counts.append(far - naive.distance(rule[0], rule[1], values[v], nominal))
-    join = sum if adds else max
     own = [
         [x for x, rule in zip(counts, asked, strict=True) if rule[3] == c] for c in range(n_classes)
     ]
-    scores = [join([max(x, 0.0) for x in mine] or [0.0]) for mine in own]
+    scores = [max([max(x, 0.0) for x in mine] or [0.0]) for mine in own]
     if max(scores) > 0:
         return scores.index(max(scores))
     near = [max(mine, default=-inf) for mine in own]

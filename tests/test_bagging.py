@@ -116,9 +116,7 @@ def test_every_pooled_rule_is_one_of_its_bag(case):
     """And together they cover what is coverable in it."""
     frame, y, parameters = case
     parameters |= {"attribute_order": "given"}
-    model = Watched(
-        n_estimators=2, random_state=1, missing="similar", form="ensemble", **parameters
-    ).fit(frame, y)
+    model = Watched(n_estimators=2, random_state=1, missing="similar", **parameters).fit(frame, y)
     _, labels = np.unique(y, return_inverse=True)
     is_nominal = [a.kind == "nominal" for a in model.table.attributes]
     values = naive.scale(model.table.values, nominal=np.flatnonzero(is_nominal))
@@ -142,21 +140,6 @@ def test_every_pooled_rule_is_one_of_its_bag(case):
                 k != "UNUSED" for k in kinds[u]
             )
         assert (table[places].any(axis=0) == table.any(axis=0)).all()
-    said = [
-        naive_bagging.unseen(
-            rules,
-            values,
-            labels,
-            v,
-            model.seen,
-            labels.max() + 1,
-            np.flatnonzero(is_nominal),
-            adds=True,
-        )
-        for v in range(len(y))
-    ]
-    right = [s == c for s, c in zip(said, labels, strict=True) if s is not None]
-    assert np.array_equal(model.oob_score_, np.mean(right) if right else np.nan, equal_nan=True)
 
 
 def test_blocks_and_threads_change_nothing(monkeypatch):
@@ -203,9 +186,7 @@ def test_some_attributes():
     assert len(draw_features(10, 0.3, 0)) == 3
     assert len(draw_features(3, 0.1, 0)) == 1
     X, y = load_wine(return_X_y=True)
-    model = FRRIBaggingClassifier(
-        n_estimators=2, max_features=0.2, form="ensemble", random_state=0
-    ).fit(X, y)
+    model = FRRIBaggingClassifier(n_estimators=2, max_features=0.2, random_state=0).fit(X, y)
     for bag in range(2):
         of_bag = [rule for rule, b in zip(model.ruleset_, model.bags_, strict=True) if b == bag]
         assert len({name for rule in of_bag for name in rule.attributes}) <= 3
@@ -277,24 +258,6 @@ def test_one_bag_of_everything_has_rules_of_frri():
     assert 0 < model.ruleset_.trust < 1  # by halves, as there are no unseen objects
 
 
-def test_an_ensemble_adds_covering_degrees():
-    X, y = load_wine(return_X_y=True)
-    model = FRRIBaggingClassifier(n_estimators=3, form="ensemble", random_state=0).fit(X, y)
-    rules = model.ruleset_
-    assert rules.semantics.name == "added-votes"
-    assert not hasattr(model, "selection_")
-    again = (
-        FRRIBaggingClassifier(n_estimators=3, random_state=0).fit(X, y).set_params(form="ensemble")
-    )
-    assert not hasattr(again.fit(X, y), "uncovered_")  # what an earlier fit has found is gone
-    assert again.ruleset_ == rules
-    counts = rules.degrees(X) * [rule.weight for rule in rules]
-    for c in range(3):
-        own = [rule.consequent == c for rule in rules]
-        np.testing.assert_allclose(rules.scores(X)[:, c], counts[:, own].sum(axis=1))
-    assert model.oob_score_ > 0.9
-
-
 def test_gaps_and_categories_and_a_file(tmp_path):
     random = np.random.default_rng(0)
     X = pd.DataFrame({"x": random.normal(size=80), "kind": random.choice(["a", "b", "c"], 80)})
@@ -324,7 +287,7 @@ def test_limits_hold():
     few = FRRIBaggingClassifier(max_rules=4, **settings).fit(X, y)
     assert len(few.ruleset_) == 4
     assert {rule.consequent for rule in few.ruleset_} == {0, 1, 2}
-    short = FRRIBaggingClassifier(max_conditions=2, form="ensemble", **settings).fit(X, y)
+    short = FRRIBaggingClassifier(max_conditions=2, **settings).fit(X, y)
     assert max(len(rule.conditions) for rule in short.ruleset_) == 2
     broad = FRRIBaggingClassifier(min_support=0.2, **settings).fit(X, y)
     assert all(rule.statistics.support[rule.consequent] >= 0.2 * 48 for rule in broad.ruleset_)
@@ -349,10 +312,8 @@ def test_a_search_without_time_says_what_is_not_proved():
             "max_samples must be a share above 0 up to 1 or a whole number of objects, got 1.5",
         ),
         ({"max_features": 0.0}, "max_features must be a share above 0 up to 1, got 0.0"),
-        ({"form": "both"}, "form must be one of pooled, ensemble, got 'both'"),
         ({"attribute_order": [0]}, "attribute_order must be one of given, random"),
         ({"missing": "fails"}, "missing must be one of typical, similar, error"),
-        ({"form": "ensemble", "max_rules": 3}, "choose from pooled rules"),
         ({"max_rules": 3, "coverage": 0.5}, "coverage and max_rules contradict"),
     ],
 )

@@ -537,10 +537,9 @@ def test_bags_can_be_interrupted(client, trouble, parted, phase):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("form", ["pooled", "ensemble"])
-def test_bags_of_one_partition_or_of_none_are_those_of_one_machine(client, table, form):
+def test_bags_of_one_partition_or_of_none_are_those_of_one_machine(client, table):
     X, y = table
-    settings = {**BAGS, "form": form, "max_samples": 1.0}
+    settings = {**BAGS, "max_samples": 1.0}
     here = frri.FRRIBaggingClassifier(**settings).fit(X, y)
     parts = dd.from_pandas(X, npartitions=1), dd.from_pandas(y, npartitions=1)
     for given in ((X, y), parts):

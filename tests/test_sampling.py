@@ -93,7 +93,7 @@ def test_no_rule_covers_a_further_object_of_another_class():
         assert rule.weight == pytest.approx(reach[u, bag], abs=1e-12)
 
 
-def test_further_objects_of_other_classes_and_of_ensembles():
+def test_further_objects_of_other_classes():
     X, y = [[0.0], [0.2], [0.9], [1.0]], [0, 0, 1, 1]
     free = FRRIBaggingClassifier(n_estimators=1, max_samples=1.0).fit(X, y)
     bound = FRRIBaggingClassifier(n_estimators=1, max_samples=1.0).fit(
@@ -101,8 +101,6 @@ def test_further_objects_of_other_classes_and_of_ensembles():
     )
     assert free.ruleset_.covers([[0.25]]).any()
     assert not bound.ruleset_.covers([[0.25]]).any()
-    with pytest.raises(ValueError, match="check_batches narrow pooled rules"):
-        FRRIBaggingClassifier(form="ensemble").fit(X, y, check_batches=[])
 
 
 # ---------------------------------------------------------------- frri fit

@@ -78,8 +78,7 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
     >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     parts = dd.from_pandas(table, npartitions=3, sort=False)
     ...     X, y = parts.drop(columns="target"), parts["target"]
-    ...     clf = DaskFRRIBaggingClassifier(client=client, form="ensemble", random_state=0)
-    ...     clf = clf.fit(X, y)
+    ...     clf = DaskFRRIBaggingClassifier(client=client, random_state=0).fit(X, y)
     >>> clf.ruleset_.class_counts, clf.oob_score_ > 0.9
     ((50.0, 50.0, 50.0), True)
     """
@@ -162,9 +161,8 @@ class DaskFRRIBaggingClassifier(DaskEstimator, FRRIBaggingClassifier):
             self.selected_ = self._rows[self.selected_]
             rules = (replace(rule, source=int(self._rows[rule.source])) for rule in self.ruleset_)
             self.ruleset_ = replace(self.ruleset_, rules=tuple(rules))
-            if self.form == "pooled":
-                self.uncovered_ = self._rows[self.uncovered_]
-                self.selection_.n_uncovered = self._n_uncovered
+            self.uncovered_ = self._rows[self.uncovered_]
+            self.selection_.n_uncovered = self._n_uncovered
             del self._rows, self._bags, self._n_uncovered
 
     def _draw(self, table: Any, seeds: list[int]) -> Any:

@@ -1,4 +1,4 @@
-"""Bagged FRRI: rules from bags of the table, pooled into one rule set or voting together."""
+"""Bagged FRRI: rules from bags of the table, pooled into one rule set."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,20 +40,17 @@ MOST_PAIRS, MOST_SAMPLES = 1 << 22, 8192
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
-    """FRRI on bags of the table: one rule set selected from all of them, or all of them voting.
+    """FRRI on bags of the table: one rule set selected from the rules of all of them.
 
     Every bag draws a fraction of the samples, the same of each class, and a fraction of the
-    features, and FRRI finds rules in it, by the first cover. Pooled, the rules of all bags are
-    checked against all samples. A rule that covers a sample of another class, which its bag does
-    not contain, is narrowed: its confidence becomes the distance to that sample. A rule that then
+    features, and FRRI finds rules in it, by the first cover. The rules of all bags are checked
+    against all samples. A rule that covers a sample of another class, which its bag does not
+    contain, is narrowed: its confidence becomes the distance to that sample. A rule that then
     covers nothing is dropped. From the rest the fewest are selected that cover every sample that
     any of them covers, with a proof. So no rule covers a sample of another class, as in FRRI, and
     finding the candidates took only the bags. A sample that no rule of any bag covers gets no rule
     of its own: `uncovered_` lists it, a warning counts them, and the nearest rule predicts new
     samples like it.
-
-    As an ensemble the rules stay as they are, and the covering degrees of all rules of a class are
-    added.
 
     Equal samples are drawn together, by a hash of their values and class with the seed of the bag,
     so that neither the order of the rows nor a weight in the place of repetitions changes a rule.
@@ -67,18 +64,15 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         each class, and one sample at least.
     max_features : float, default=0.7
         Fraction of the features that each bag may use.
-    form : {"pooled", "ensemble"}, default="pooled"
-        Whether one rule set is selected from the rules of all bags, or all of them vote.
     attribute_order : str, default="given"
         Order in which features are dropped from a rule: a name that `FRRIClassifier` accepts. With
         "random" each bag has its own.
     conditions, missing
         See `FRRIClassifier`.
     min_new_coverage, coverage, max_rules
-        See `FRRIClassifier`, for the selected rules; only pooled.
+        See `FRRIClassifier`, for the selected rules.
     max_conditions, min_support
-        See `FRRIClassifier`, for the rules of each bag; pooled, `min_support` holds in the whole
-        table too.
+        See `FRRIClassifier`, for the rules of each bag; `min_support` holds in the whole table too.
     work_limit, time_limit
         Limits of the selection from the pool: see `FRRIClassifier`. A `time_limit` is one for the
         whole of `fit`; the rules of all bags are found in any case.
@@ -95,19 +89,18 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     ----------
     {classes_}
     ruleset_ : RuleSet
-        Rules in the names and units of the table: pooled by class and coverage, with the semantics
-        "best-rule"; otherwise one bag after the other, with the semantics "added-votes".
+        Selected rules in the names and units of the table, by class and coverage.
     bags_, selected_ : ndarray of int, shape (n_rules,)
         Bag that each rule comes from, and the sample whose rule it is.
     selection_ : Bunch
-        Only pooled: certificate, as in `FRRIClassifier`, for the rules in the pool; `n_pooled`,
-        `n_narrowed` and `n_dropped`, the numbers of rules in the pool, narrowed and dropped; and
-        `n_further`, the number of samples in `check_batches`.
+        Certificate, as in `FRRIClassifier`, for the rules in the pool; `n_pooled`, `n_narrowed` and
+        `n_dropped`, the numbers of rules in the pool, narrowed and dropped; and `n_further`, the
+        number of samples in `check_batches`.
     uncovered_ : ndarray of int
-        Only pooled: samples that no rule covers.
+        Samples that no rule covers.
     oob_score_, oob_balanced_score_ : float
-        Out-of-bag accuracy and balanced accuracy; NaN if every bag contains every sample. Pooled,
-        each rule is narrowed by all samples but the one that it predicts.
+        Out-of-bag accuracy and balanced accuracy; NaN if every bag contains every sample. Each rule
+        is narrowed by all samples but the one that it predicts.
     {n_features_in_}
     {feature_names_in_}
 
@@ -138,7 +131,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     n_estimators: int = 10
     max_samples: Any = 0.5
     max_features: float = 0.7
-    form: str = "pooled"
     conditions: Any = None
     min_new_coverage: float = 0.0
     coverage: float = 1.0
@@ -154,19 +146,14 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             As for `FRRIClassifier.fit`.
         check_batches : iterable of (table, labels), optional
-            More samples in batches, which need not fit into memory together; only pooled. No bag
-            draws from them and they need not be covered, but no rule covers one of them of another
-            class: this checks rules from a sample of the rows against all rows.
+            More samples in batches, which need not fit into memory together. No bag draws from
+            them and they need not be covered, but no rule covers one of them of another class: this
+            checks rules from a sample of the rows against all rows.
 
         Returns
         -------
         self
         """
-        if check_batches is not None and self.form == "ensemble":
-            raise ValueError(
-                "check_batches narrow pooled rules, but an ensemble keeps its rules: set "
-                'form="pooled".'
-            )
         self._check_batches = check_batches or ()
         try:
             return super().fit(X, y, sample_weight)
@@ -181,19 +168,13 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         bags = self._draw(table, seeds)
         with self._step(f"{len(seeds)} bags"):
             pool = self._pool(table, bags, seeds)
-        nearest = None
-        if self.form == "pooled":
-            with self._step(f"{len(pool.radii)} rules against {len(values)} objects"):
-                nearest = nearest_of_other_classes(pool, samples, self.n_jobs)
-                least, n_checked = self._nearest_in_batches(pool, table)
-            narrow = pool.narrow(np.minimum(nearest.least, least))
-            selected = self._select_pooled(samples, pool, narrow, n_checked)
-            self._package_pool(table, narrow.take(selected))
-            self._warn_about_results(table)
-        else:
-            for name in ("selection_", "uncovered_"):  # of an earlier fit
-                self.__dict__.pop(name, None)
-            self._package_pool(table, pool)
+        with self._step(f"{len(pool.radii)} rules against {len(values)} objects"):
+            nearest = nearest_of_other_classes(pool, samples, self.n_jobs)
+            least, n_checked = self._nearest_in_batches(pool, table)
+        narrow = pool.narrow(np.minimum(nearest.least, least))
+        selected = self._select_pooled(samples, pool, narrow, n_checked)
+        self._package_pool(table, narrow.take(selected))
+        self._warn_about_results(table)
         with self._step("out-of-bag estimate"):
             self._estimate(table, samples, pool, bags, nearest)
 
@@ -252,14 +233,8 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
                 pool.sources, pool.types, pool.radii, pool.classes, strict=True
             )
         )
-        pooled = self.form == "pooled"
-        ruleset = self._made(
-            table,
-            rules,
-            semantics="best-rule" if pooled else "added-votes",
-            about=self._about(table) | ({"selection": self._certificate()} if pooled else {}),
-            **self._reading(),
-        )
+        about = self._about(table) | {"selection": self._certificate()}
+        ruleset = self._made(table, rules, about=about, **self._reading())
         self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _estimate(
@@ -268,14 +243,14 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         samples: "Samples",
         pool: "RulePool",
         bags: "Bags",
-        nearest: "Nearest | None",
+        nearest: "Nearest",
     ) -> None:
         """Set out-of-bag scores and the calibration of probabilities by out-of-bag votes."""
-        scores, uncut = out_of_bag_votes(pool, samples, bags.unseen, nearest, self.n_jobs)
+        uncut = out_of_bag_votes(pool, samples, bags.unseen, nearest, self.n_jobs)
         asked = np.flatnonzero((uncut > -np.inf).any(axis=1))
-        scores, uncut, classes = scores[asked], uncut[asked], table.classes[asked]
-        silent = ~(scores.max(axis=1, initial=0.0) > 0.0)
-        votes = np.where(silent[:, None], uncut, scores)
+        uncut, classes = uncut[asked], table.classes[asked]
+        silent = ~(uncut.max(axis=1, initial=0.0) > 0.0)
+        votes = np.where(silent[:, None], uncut, np.maximum(uncut, 0.0))
         decided = votes.argmax(axis=1)
         weights = table.all_weights[asked]
         self.oob_score_ = self.oob_balanced_score_ = np.nan
@@ -315,13 +290,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         else:
             check_part("max_samples", self.max_samples, " or a whole number of objects")
         check_part("max_features", self.max_features)
-        check_choice("form", self.form, ("pooled", "ensemble"))
         check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
-        if self.form == "ensemble" and not self._limits().is_complete:
-            raise ValueError(
-                "max_rules, min_new_coverage and coverage choose from pooled rules, and the rules "
-                'of an ensemble all vote: take form="pooled", or leave them out.'
-            )
 
 
 # --- Bags
@@ -545,36 +514,30 @@ def out_of_bag_votes(
     pool: RulePool,
     samples: Samples,
     unseen: Flags,
-    nearest: Nearest | None,
+    nearest: Nearest,
     n_jobs: int | None = None,
-) -> tuple[Floats, Floats]:
+) -> Floats:
     """Return samples x classes: scores by the rules whose bags do not contain a sample.
 
-    If `nearest` is given, the best rule of a class counts, narrowed by all samples but the one that
-    it predicts; otherwise the degrees of all rules of a class are added. The second array has the
-    largest radius less distance of the rules of each class, -inf without a rule.
+    The score of a class is the largest radius less distance of its rules, each narrowed by all
+    samples but the one that it predicts; -inf without a rule.
     """
     n, n_classes = len(samples.classes), int(samples.classes.max()) + 1
-    scores, uncut = np.zeros((n, n_classes)), np.full((n, n_classes), -np.inf)
+    uncut = np.full((n, n_classes), -np.inf)
     of_class = [np.flatnonzero(pool.classes == c) for c in range(n_classes)]
 
     def fill(start: int, end: int) -> None:
-        radii = pool.radii[:, None]
-        if nearest is not None:
-            is_nearest = nearest.row[:, None] == np.arange(start, end)
-            others = np.where(is_nearest, nearest.second[:, None], nearest.least[:, None])
-            radii = np.minimum(radii, others)
+        is_nearest = nearest.row[:, None] == np.arange(start, end)
+        others = np.where(is_nearest, nearest.second[:, None], nearest.least[:, None])
+        radii = np.minimum(pool.radii[:, None], others)
         counts = radii - pool.distances(samples.take(start, end))
         counts[~unseen[pool.bags, start:end]] = -np.inf
         for c, own in enumerate(of_class):
             if len(own):
                 uncut[start:end, c] = counts[own].max(axis=0)
-                positive = np.maximum(counts[own], 0.0)
-                together = positive.sum(axis=0) if nearest is None else positive.max(axis=0)
-                scores[start:end, c] = together
 
     map_threads(fill, _blocks(pool, n), n_jobs)
-    return scores, uncut
+    return uncut
 
 
 def _blocks(pool: RulePool, n_samples: int) -> list[tuple[int, int]]:
