@@ -64,13 +64,11 @@ def files(people, tmp_path_factory):
     people.to_csv(folder / "people.csv", index=False)
     people.to_csv(folder / "people.tsv", sep="\t", index=True)
     people.to_parquet(folder / "people.parquet", row_group_size=25)
-    people.to_feather(folder / "people.feather")
-    (folder / "people.arrow").write_bytes((folder / "people.feather").read_bytes())
     MODEL.save(folder / "model.json")
     return folder
 
 
-ENDINGS = ["csv", "tsv", "parquet", "feather", "arrow"]
+ENDINGS = ["csv", "tsv", "parquet"]
 
 
 @pytest.mark.filterwarnings("ignore:.*first column has no name")
@@ -163,7 +161,7 @@ def predicted(files, ending, options, capsys, output):
     return output.read_text(encoding="utf-8"), "\n".join(notes)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_predictions_of_parts_are_those_of_the_whole(
     files, ending, options, capsys, tmp_path, monkeypatch

@@ -4,14 +4,12 @@ import re
 import sys
 from dataclasses import replace
 from importlib.resources import files
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.learners.size_cv import SizePath
 
 pytest.importorskip("matplotlib")
 
@@ -116,16 +114,6 @@ def test_no_texts_overlap():
 def test_pictures_that_cannot_be_drawn(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
-
-
-def test_sizes_are_drawn_with_the_one_that_was_chosen():
-    path = SizePath((2, 5, 12), (0.7, 0.85, 0.85), (0.0, 0.1, 0.1), 5, "R2")
-    (axes,) = plots.plot_sizes(SimpleNamespace(path_=path)).axes
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["2", "5", "12"]
-    assert axes.get_ylabel() == "R2"
-    assert any(list(line.get_xdata()) == [5] for line in axes.lines)
-    with pytest.raises(ValueError, match='fit additive rules with max_rules="auto"'):
-        plots.plot_sizes(SimpleNamespace(path_=None))
 
 
 def test_without_matplotlib_the_remedy_is_named(monkeypatch):

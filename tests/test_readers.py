@@ -455,7 +455,7 @@ WRITERS = {
     "x.jsonl": lambda path: PEOPLE.astype({"born": str}).to_json(
         path, orient="records", lines=True
     ),
-    "x.feather": PEOPLE.to_feather,
+    "x.parquet": PEOPLE.to_parquet,
     "x.xlsx": lambda path: PEOPLE.to_excel(path, index=False),
     "x.ods": lambda path: PEOPLE.to_excel(path, index=False, engine="odf"),
     "x.csv.gz": lambda path: PEOPLE.to_csv(path, index=False),
@@ -490,7 +490,7 @@ DAMAGED = gzip.compress(b"a,b\n1,2\n", mtime=0)[:10] + b"\xff" * 30
         ("x.csv.zst", b"a,b\n", "x.csv.zst is not compressed as its ending"),
         ("x.gz", b"", "x.gz: cannot tell the format from the ending ''"),
         ("x.xlsx", b"a,b\n", "x.xlsx is not a spreadsheet, or a damaged one."),
-        ("x.feather", b"a,b\n", "x.feather is not a Feather file, or a damaged one."),
+        ("x.parquet", b"a,b\n", "x.parquet is not a Parquet file, or a damaged one."),
         ("x.json", b"{", "x.json is not JSON."),
         ("x.json", b"[1, 2]", "x.json is neither a list of objects nor an object of lists."),
         ("x.json", b'[{"a": [1]}]', "x.json: column 'a' holds lists or objects"),

@@ -12,7 +12,6 @@ import numpy as np
 
 from frri._util import Floats, import_optional
 from frri.explain.bounds import value_range
-from frri.pareto import Frontier
 from frri.rules import NumericCondition, Rule, RuleSet
 from frri.rules.rule import as_labels
 from frri.rules.rule_statistics import quality
@@ -166,73 +165,6 @@ def plot_map(
         _set_ticks(axis, ruleset.attributes[j])
         axis.set_label_text(ruleset.attributes[j].name)
     _add_legend(figure, ruleset, MARKERS)
-    return figure
-
-
-def plot_sizes(learner: Any) -> "Figure":
-    """Plot the score by number of rules, with one standard error each way, and the chosen size.
-
-    Parameters
-    ----------
-    learner : estimator
-        Fitted additive rules with ``max_rules="auto"``.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from frri import AdditiveRulesClassifier
-    >>> clf = AdditiveRulesClassifier().fit(*load_iris(return_X_y=True))
-    >>> len(plot_sizes(clf).axes)
-    1
-    """
-    path = getattr(learner, "path_", None)
-    if path is None:
-        raise ValueError('There are no sizes to draw: fit additive rules with max_rules="auto".')
-    title = f"{path.chosen} rules are within half a standard error of the best"
-    figure = _make_figure(6.4, 3.8, title)
-    axes = _add_axes(figure)
-    axes.errorbar(path.sizes, path.scores, yerr=path.errors, color=COLORS[0], marker="o", capsize=3)
-    near = path.score_of(path.best) - path.errors[path.sizes.index(path.best)]
-    axes.axhline(near, color=GRAY, linestyle="--", linewidth=1)
-    chosen = path.score_of(path.chosen)
-    axes.plot(path.chosen, chosen, "o", color=COLORS[1], markersize=11, zorder=3)
-    axes.set_xscale("log")
-    axes.set_xticks(path.sizes, [str(size) for size in path.sizes])
-    axes.minorticks_off()
-    axes.set_xlabel("at most so many rules")
-    axes.set_ylabel(path.measure)
-    return figure
-
-
-def plot_frontier(frontier: Frontier) -> "Figure":
-    """Plot the errors found for each number of rules, and their proven lower bound.
-
-    Parameters
-    ----------
-    frontier : Frontier
-        Result of `frri.frontier`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from frri import RIPPERClassifier, frontier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> pool = RIPPERClassifier(random_state=0).fit(X, y).ruleset_
-    >>> len(plot_frontier(frontier(pool, X, y)).axes)
-    1
-    """
-    sizes = [point.at_most for point in frontier.points]
-    errors = [point.errors for point in frontier.points]
-    bounds = [point.bound for point in frontier.points]
-    figure = _make_figure(6.4, 3.8, f"The best of {len(frontier.pool):,} rules")
-    axes = _add_axes(figure)
-    axes.plot(sizes, errors, color=COLORS[0], marker="o", label="found")
-    axes.plot(sizes, bounds, color=GRAY, marker="_", linestyle="--", label="proved: no fewer")
-    axes.fill_between(sizes, bounds, errors, color=GRAY, alpha=0.15, linewidth=0)
-    axes.set_xticks(sizes)
-    axes.set_xlabel("at most so many rules")
-    axes.set_ylabel(f"errors on {frontier.n_objects:,} objects")
-    axes.legend(frameon=False)
     return figure
 
 

@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from os import PathLike
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMATS = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), "delimited"),
-    **dict.fromkeys((".parquet", ".feather", ".arrow"), "parquet"),
+    ".parquet": "parquet",
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "sheet"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
     **dict.fromkeys((".arff", ".dat"), "arff"),
@@ -64,9 +64,8 @@ def read_table(
     ----------
     source : path or "-"
         A file ending in .csv, .tsv, .txt (any usual separator), .xlsx, .xls or .ods (the first
-        sheet), .json, .jsonl, .parquet, .feather, .arrow, .arff or .dat (KEEL), each possibly
-        compressed (.gz, .bz2, .xz, .zst); ``-`` reads CSV, JSON, Parquet, ARFF or KEEL from
-        standard input.
+        sheet), .json, .jsonl, .parquet, .arff or .dat (KEEL), each possibly compressed (.gz, .bz2,
+        .xz, .zst); ``-`` reads CSV, JSON, Parquet, ARFF or KEEL from standard input.
     strings : mapping, optional
         Columns that hold strings even if they look like numbers or dates, and their known values:
         these are never taken for missing. Columns that the file does not have are ignored.
@@ -332,30 +331,22 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
     return infer_columns(frame.reset_index(drop=True), options)
 
 
-# ------------------------------------------------------------------ Parquet and Arrow
+# ------------------------------------------------------------------ Parquet
 
-# Endings of Arrow files, among them Feather.
-_ARROW = {".feather": "Feather", ".arrow": "Arrow"}
 # Names that pandas gives to the levels of an index without names.
 _INDEX = re.compile(r"__index_level_\d+__")
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
 def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
-    """Read a Parquet or Arrow file; its categories, dates and booleans stay such."""
+    """Read a Parquet file; its categories, dates and booleans stay such."""
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
-    feather = import_optional("pyarrow.feather", "Reading Feather", "tables")
     if not content:
         raise ValueError(f"{name} is empty.")
-    file = io.BytesIO(content)
-    size = 0
     try:
-        if _arrow_kind(name) is not None:
-            table = feather.read_table(file)
-        else:
-            opened = parquet.ParquetFile(file)
-            size = 8 * opened.metadata.num_rows * opened.metadata.num_columns
-            table = opened.read() if size <= MOST_BYTES else None
+        opened = parquet.ParquetFile(io.BytesIO(content))
+        size = 8 * opened.metadata.num_rows * opened.metadata.num_columns
+        table = opened.read() if size <= MOST_BYTES else None
     except (ValueError, OSError):  # pyarrow's own errors are of these types
         raise _damaged(name) from None
     _check_size(size, name)
@@ -365,14 +356,9 @@ def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
     return frame
 
 
-def _arrow_kind(name: str) -> str | None:
-    """Return the kind of an Arrow file by its ending; None for Parquet."""
-    return next((_ARROW[one] for one in PurePath(name.lower()).suffixes if one in _ARROW), None)
-
-
 def _damaged(name: str) -> ValueError:
     """Return the error about a file that is not what its name says."""
-    return ValueError(f"{name} is not a {_arrow_kind(name) or 'Parquet'} file, or a damaged one.")
+    return ValueError(f"{name} is not a Parquet file, or a damaged one.")
 
 
 def _arrow_frame(table: Any, name: str) -> "pd.DataFrame":
@@ -421,9 +407,9 @@ def read_batches(
 ) -> Iterator[Batch]:
     r"""Read the same rows as `read_table`, part by part where the file allows it.
 
-    Separated values, Parquet and Arrow (Feather) allow it unless they are compressed as a whole;
-    other files have one part. Types of columns of a text are inferred in each part, and must agree
-    (see `frri.readers.training.join_tables`).
+    Separated values and Parquet allow it unless they are compressed as a whole; other files have
+    one part. Types of columns of a text are inferred in each part, and must agree (see
+    `frri.readers.training.join_tables`).
 
     Parameters
     ----------
@@ -450,7 +436,7 @@ def read_batches(
     path = Path(source)
     kind = FORMATS.get(path.suffix.lower()) if path.is_file() and path.name != "-" else None
     if kind == "parquet":
-        parts = _arrow_batches(path, columns, options.get("na_values", ()))
+        parts = _parquet_batches(path, columns, options.get("na_values", ()))
     elif kind == "delimited" and path.stat().st_size > STRETCH:
         parts = _text_batches(path, ReadOptions(strings or {}, **options))
     else:
@@ -530,54 +516,24 @@ def _last_line_end(content: bytes, quoted: bool) -> int:
     return end
 
 
-def _arrow_batches(
+def _parquet_batches(
     path: Path, columns: Collection[str] | None, na_values: Collection[str]
 ) -> _Parts:
-    """Read rows of a Parquet or Arrow file."""
+    """Read rows of a Parquet file."""
     arrow = import_optional("pyarrow", "Reading Parquet", "tables")
+    parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
     try:
-        is_arrow = _arrow_kind(path.name) is not None
-        batches = _arrow_parts(path) if is_arrow else _parquet_parts(path, columns)
-    except (arrow.ArrowException, OSError):  # of an old kind, or none of these at all
-        yield read_table(path, na_values=na_values), 1.0
-        return
-    try:
-        for batch, done in batches:
-            rows = _n_rows(batch.num_columns)
-            for start in range(0, batch.num_rows, rows):
-                part = arrow.Table.from_batches([batch.slice(start, rows)])
-                yield replace_na(_arrow_frame(part, path.name), na_values), done
+        # A buffer: pages are read one by one instead of a whole group of rows.
+        file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
+        names, n_rows = file.schema_arrow.names, file.metadata.num_rows
+        chosen = None
+        if columns and set(columns) <= set(names):
+            chosen = [name for name in names if name in columns]
+        most = max(1, min(MOST_ROWS, MOST_VALUES // max(len(chosen or names), 1)))
+        done = 0
+        for batch in file.iter_batches(most, columns=chosen):
+            done += batch.num_rows
+            part = _arrow_frame(arrow.Table.from_batches([batch]), path.name)
+            yield replace_na(part, na_values), done / n_rows
     except (arrow.ArrowException, OSError):
         raise _damaged(path.name) from None
-
-
-def _arrow_parts(path: Path) -> _Parts:
-    """Open an Arrow file, and return its batches."""
-    arrow = import_optional("pyarrow", "Reading Arrow", "tables")
-    ipc = import_optional("pyarrow.ipc", "Reading Arrow", "tables")
-    file = ipc.open_file(arrow.OSFile(str(path)))
-    n = file.num_record_batches
-    return ((file.get_batch(i), (i + 1) / n) for i in range(n))
-
-
-def _parquet_parts(path: Path, columns: Collection[str] | None) -> _Parts:
-    """Open a Parquet file, and return its rows in batches."""
-    parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
-    # A buffer: pages are read one by one instead of a whole group of rows.
-    file = parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
-    names, n_rows = file.schema_arrow.names, file.metadata.num_rows
-    chosen = None
-    if columns and set(columns) <= set(names):
-        chosen = [name for name in names if name in columns]
-
-    def parts() -> _Parts:
-        done = 0
-        for batch in file.iter_batches(_n_rows(len(chosen or names)), columns=chosen):
-            done += batch.num_rows
-            yield batch, done / n_rows
-
-    return parts()
-
-
-def _n_rows(n_columns: int) -> int:
-    return max(1, min(MOST_ROWS, MOST_VALUES // max(n_columns, 1)))
