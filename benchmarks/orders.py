@@ -27,8 +27,6 @@ LEARNERS = {
     "given": {},
     "random": {"attribute_order": "random", "random_state": 0},
     "mutual-information": {"attribute_order": "mutual-information"},
-    "dependency": {"attribute_order": "dependency"},
-    "discerning": {"attribute_order": "discerning"},
     "shortest": {"attribute_order": "shortest"},
     "all-minimal": ALL,
     "all-minimal, at most 20 an object": ALL | {"max_candidates": 20},

@@ -59,22 +59,6 @@ def length(kinds, nominal=()):
     return sum(side > 0 for side in sides), sum(sides)
 
 
-def discerning_power(values, labels, u, confidence, initial=None, nominal=()):
-    """How many enemies each attribute alone discerns, with all the sides that it may have."""
-    m = len(values[u])
-    if confidence < naive.TOLERANCE:  # no rule
-        return [0] * m
-    start = ["SIMILAR"] * m if initial is None else initial
-    return [
-        sum(
-            naive.fails_by(start[a], values[u][a], values[v][a], nominal=a in nominal)
-            > confidence - naive.TOLERANCE
-            for v in naive.others(labels, u)
-        )
-        for a in range(m)
-    ]
-
-
 def mutual_information(column, labels, *, nominal=False):
     """Between a column cut into tenths of its values, or its categories, and the classes; in nats."""
     known = [x for x in column if not isnan(x)]

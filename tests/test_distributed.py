@@ -187,7 +187,7 @@ def test_rules_are_those_of_one_machine(client, table, here):
         {"max_rules": 5},
         {"coverage": 0.9},
         {"max_conditions": 2, "min_support": 0.02},
-        {"attribute_order": "discerning"},
+        {"attribute_order": "mutual-information"},
         {"candidates": "all-minimal", "max_candidates": 3},
     ],
     ids=str,

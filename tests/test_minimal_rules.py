@@ -1,4 +1,4 @@
-"""Minimal and shortest rules and discerning power against their definitions."""
+"""Minimal and shortest rules against their definitions."""
 
 from itertools import product
 
@@ -12,7 +12,6 @@ from frri.induction import ConditionType, minimal_rules
 from frri.induction.minimal_rules import (
     all_minimal,
     cheapest_choice,
-    discerning_power,
     minimal_choices,
     shortest,
 )
@@ -34,14 +33,6 @@ def random_tables(seed, n_tables):
 
 def named(types):
     return tuple(ConditionType(code).name for code in types)
-
-
-def test_discerning_power_by_definition():
-    for _, values, classes, confidence, kinds, declared in random_tables(1, 300):
-        found = discerning_power(values, classes, confidence, initial=kinds["initial"])
-        for u, row in enumerate(found.tolist()):
-            expected = naive_orders.discerning_power(values, classes, u, confidence[u], *declared)
-            assert row == expected
 
 
 @pytest.mark.parametrize("quick", [True, False])

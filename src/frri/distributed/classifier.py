@@ -33,8 +33,8 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
     Rules and certificate are those of one machine with the memory of the smallest worker, whatever
     the number of workers.
 
-    A table of up to 10,000 samples is not sent. Orders that compare all pairs of samples
-    ("dependency", "discerning", "shortest") and all minimal rules are computed here.
+    A table of up to 10,000 samples is not sent. Shortest and all minimal rules, which compare all
+    pairs of samples, are computed here.
 
     Parameters
     ----------

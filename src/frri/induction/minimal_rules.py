@@ -1,4 +1,4 @@
-"""Every minimal rule of a sample, a shortest one, and how much each feature discerns.
+"""Every minimal rule of a sample, and a shortest one.
 
 A rule of a sample is a set of sides of its box that keeps out all samples of other classes. Each of
 these makes a *clause*: the sides beyond which it lies. A set of sides is a rule if it is a hitting
@@ -12,7 +12,7 @@ first side stands for both.
 """
 
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,6 @@ from frri.cover import minimum_cover
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import TOLERANCE, ConditionType
 from frri.induction.class_layout import ClassLayout
-from frri.induction.numpy_backend import Ranking
 
 # Choices that are tried, in about a tenth of a second, before a general solver takes over.
 MOST = 20_000
@@ -36,48 +35,6 @@ class MinimalRules(NamedTuple):
     types: Types
     covers: CoverMatrix
     incomplete: Ints  # samples with more minimal rules
-
-
-def discerning_power(
-    values: ArrayLike,
-    classes: ArrayLike,
-    confidence: ArrayLike,
-    *,
-    initial: ArrayLike | None = None,
-) -> Ints:
-    """Count the samples of other classes that each feature discerns from each sample.
-
-    Those that fail the condition of that feature, with all sides that it may have, by more than the
-    confidence less the tolerance: none for a sample with a confidence below the tolerance, which
-    has no rule. Arguments are as for `frri.induction.induce`.
-
-    Examples
-    --------
-    >>> values, classes = [[0.0, 0.5], [0.25, 0.5], [1.0, 0.0], [1.0, 1.0]], [0, 0, 1, 1]
-    >>> discerning_power(values, classes, [1.0, 0.75, 0.75, 0.75])
-    array([[2, 0],
-           [2, 0],
-           [2, 0],
-           [2, 0]])
-    """
-    layout = ClassLayout(values, classes, initial)
-    limits = layout.by_row(np.asarray(confidence, dtype=np.float64)) - TOLERANCE
-    ranking = Ranking(layout.columns)
-    n_features, n_rows = layout.columns.shape
-    known = n_rows - ranking.missing.sum(axis=1, keepdims=True)  # missing values rank last
-    upper, lower = ranking.place(limits, layout.initial[:, None], closed=True)
-    upper = np.minimum(upper, known)
-    power = np.empty((n_rows, n_features), dtype=np.int64)
-    for start, end in pairwise(layout.first_row):
-        others = np.ones((n_features, n_rows + 1), dtype=np.int64)
-        others[:, 0] = 0
-        np.put_along_axis(others, 1 + ranking.ranks[:, start:end], 0, axis=1)
-        np.cumsum(others, axis=1, out=others)
-        above = np.take_along_axis(others, known, axis=1)
-        above = above - np.take_along_axis(others, upper[:, start:end], axis=1)
-        power[start:end] = (above + np.take_along_axis(others, lower[:, start:end], axis=1)).T
-    power[limits < 0] = 0
-    return layout.by_sample(power)
 
 
 def shortest(

@@ -81,11 +81,9 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     attribute_order : str or array-like of int, default="given"
         Order in which features are dropped from a rule, the first one first. "given": order of the
         columns. "random": one permutation for all samples. "mutual-information": least informative
-        about the class first. "dependency": features that QuickReduct leaves out, then those that
-        it takes, the last first. "discerning": for each sample, features that discern the fewest
-        samples of other classes first. "shortest": every sample has a rule with as few conditions
-        as possible. Or a permutation of the column indices, or one permutation per sample
-        (n_samples x n_features). Equal rows count once where features are ranked.
+        about the class first; equal rows count once. "shortest": every sample has a rule with as
+        few conditions as possible. Or a permutation of the column indices, or one permutation per
+        sample (n_samples x n_features).
     candidates : {"shortened", "all-minimal"}, default="shortened"
         Rules to select from: for every sample the rule that the order of the features leads to, or
         all of its minimal rules, from which no side of the box can be dropped. The fewest of these

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils import Bunch
 
-from frri import induction
 from frri._util import Flags, Floats, Ints, Positions, Types, did_you_mean, join_names, short_repr
 from frri.cover import (
     DEFAULT_WORK_LIMIT,
@@ -31,7 +30,6 @@ from frri.cover import (
 from frri.cover.memory_bounded import Preselection, join_covers
 from frri.induction import CandidateRules, ConditionType, minimal_rules
 from frri.learners.base import RuleLearner
-from frri.learners.quickrules import PositiveRegion, greedy_reduct
 from frri.learners.rule_limits import check_limits
 from frri.learners.training_table import TrainingTable, box_rule
 from frri.learners.validation import (
@@ -42,9 +40,8 @@ from frri.learners.validation import (
     random_numbers,
 )
 from frri.rules import Rule
-from frri.table import Attribute, EncodedTable
+from frri.table import Attribute
 from frri.table.checks import check_resolution
-from frri.table.impute import impute_missing
 
 # More steps than any search takes in a year.
 LARGEST_WORK_LIMIT = 10**18
@@ -461,7 +458,7 @@ def _position(key: Any, positions: Mapping[str, int]) -> int:
 
 # Named orders: all estimators have the first two, classifiers the others.
 PLAIN_ORDERS = ("given", "random")
-NAMED_ORDERS = (*PLAIN_ORDERS, "mutual-information", "dependency", "discerning", "shortest")
+NAMED_ORDERS = (*PLAIN_ORDERS, "mutual-information", "shortest")
 
 # Bins of equal size that numbers are cut into for their mutual information.
 N_BINS = 10
@@ -494,19 +491,10 @@ def class_orders(
         return partial(minimal_rules.shortest, values, table.classes, **declared)
     # Equal rows count once, so that a sample of weight 2 is the same as two samples.
     rows = np.column_stack((np.nan_to_num(values, nan=-1.0), table.classes))
-    _, once, copy_of = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    distinct, classes = values[once], table.classes[once]
-    if order == "dependency":
-        return _by_dependency(EncodedTable(table.values[once], table.attributes), classes)
-    if order == "discerning":
-        initial = declared["initial"]
-        backend = induction.choose_backend(distinct, classes, initial)
-        confidence = backend.layout.by_sample(backend.confidences())
-        power = minimal_rules.discerning_power(distinct, classes, confidence, initial=initial)
-        return np.argsort(power[copy_of.reshape(-1)], axis=1, kind="stable")
+    _, once = np.unique(rows, axis=0, return_index=True)
     information = [
-        mutual_information(column, classes, nominal=attribute.kind == "nominal")
-        for column, attribute in zip(distinct.T, table.attributes, strict=True)
+        mutual_information(column, table.classes[once], nominal=attribute.kind == "nominal")
+        for column, attribute in zip(values[once].T, table.attributes, strict=True)
     ]
     return np.argsort(information, kind="stable")
 
@@ -539,15 +527,6 @@ def mutual_information(column: Floats, classes: Positions, *, nominal: bool = Fa
         for i, k in enumerate(counts)
         if k
     )
-
-
-def _by_dependency(table: EncodedTable, classes: Positions) -> Positions:
-    """Order features: those that QuickReduct leaves out, then those it takes, the first last."""
-    matrix = np.nan_to_num(impute_missing(table).matrix)
-    region = PositiveRegion(matrix, classes, table.attributes, "minimum", "kleene_dienes")
-    reduct = greedy_reduct(region, "first")
-    rest = [a for a in range(len(table.attributes)) if a not in reduct]
-    return np.array([*rest, *reversed(reduct)], dtype=np.intp)
 
 
 def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
