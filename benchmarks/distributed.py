@@ -42,7 +42,6 @@ def main():
         peaks = client.run(_peak)
     assert there.ruleset_ == here.ruleset_
     assert there.selection_.lower_bound == here.selection_.lower_bound
-    sent = there.traffic_
     print(f"{ROWS:,} x {ATTRIBUTES}, {len(there.ruleset_)} rules, the same in both")
     print(f"threads {min(threads):.1f} s, two processes {min(processes):.1f} s", end="")
     print(
@@ -50,8 +49,6 @@ def main():
     )
     steps = {name: f"{seconds:.2f}" for name, seconds in there.selection_.seconds.items()}
     print("steps on the cluster, as seen from here:", steps)
-    per_row = {name: f"{amount / ROWS:.0f}" for name, amount in sent.items()}
-    print(f"bytes: {dict(sent)}; per object {per_row}")
     print(
         f"largest worker {max(peaks.values()) / 2**20:.0f} MB at its peak; a selection is planned with "
         f"{classifier.COPIES} times the bytes of its covers"

@@ -21,7 +21,6 @@ from frri.distributed import (
     DaskFRRIClassifier,
     bagging,
 )
-from frri.distributed import classifier as classifier_module
 from frri.distributed import cluster as cluster_module
 from frri.induction import bitmap_backend
 from frri.learners.additive import blocks as additive_blocks
@@ -40,14 +39,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:::(distributed|dask)", "ignore:R
 # Workers do not find this file.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 PHASES = ("confidences", "shortening", "covers", "selection")
-
-
-def until_told(name):
-    """A search that is not over before its end is told, but goes on as usual then."""
-    while name not in cluster_module._ended:
-        time.sleep(0.01)
-    classifier_module.ended_with = cluster_module.ended_with
-    return cluster_module.ended_with(name)
 
 
 class Trouble(distributed.WorkerPlugin):
@@ -74,8 +65,6 @@ class Trouble(distributed.WorkerPlugin):
         if what == "death":
             os.kill(os.getpid(), signal.SIGKILL)
         elif what == "interrupt":
-            if order.name == "selection":
-                classifier_module.ended_with = until_told
             os.kill(self.client, signal.SIGINT)
         else:
             time.sleep(0.5)
@@ -176,8 +165,6 @@ def test_rules_are_those_of_one_machine(client, table, here):
     there = DaskFRRIClassifier(client=client, work_limit=500).fit(*table)
     assert_same(there, here)
     assert there.selection_.status == "optimal"
-    assert there.traffic_.covers > 0
-    assert there.traffic_.answers == 200 * 8 + 200 * 3
 
 
 @pytest.mark.parametrize(
@@ -247,7 +234,7 @@ def assert_idle(client):
     raise AssertionError(left)
 
 
-@pytest.mark.parametrize("phase", some(("dtypes0", *PHASES[:3]), 0, 2))
+@pytest.mark.parametrize("phase", some(("dtypes0", *PHASES), 0, 2))
 def test_an_interrupt_before_there_are_rules_ends_the_fit(client, trouble, noisy, phase):
     trouble(phase, "interrupt")
     X = da.from_array(noisy[0], chunks=(50, 8))
@@ -262,31 +249,6 @@ def assert_found(clf, X, reason):
     assert clf.selection_.stopped_by == reason
     assert 0 < clf.selection_.lower_bound <= clf.selection_.n_rules
     assert clf.ruleset_.covers(X).any(axis=1).all()
-
-
-def test_an_interrupt_of_the_search_returns_the_best_rules_found(client, trouble, noisy):
-    trouble("selection", "interrupt")
-    clf = DaskFRRIClassifier(client=client, work_limit=100)
-    with pytest.warns(UserWarning, match="stopped by an interrupt"):
-        clf.fit(*noisy)
-    assert_found(clf, noisy[0], "interrupt")
-    assert_idle(client)
-
-
-def test_a_second_interrupt_is_not_held_back(client, trouble, noisy, monkeypatch):
-    gather = cluster_module.Cluster.gather
-
-    def interrupted(cluster, futures):
-        if cluster.ending:
-            client.run(cluster_module._end, cluster.name)
-            signal.raise_signal(signal.SIGINT)
-        return gather(cluster, futures)
-
-    monkeypatch.setattr(cluster_module.Cluster, "gather", interrupted)
-    trouble("selection", "interrupt")
-    with pytest.raises(KeyboardInterrupt):
-        DaskFRRIClassifier(client=client, work_limit=100).fit(*noisy)
-    assert_idle(client)
 
 
 @pytest.mark.parametrize("phase", some(PHASES[:3], 1))

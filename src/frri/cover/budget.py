@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Any
@@ -15,19 +15,8 @@ CELLS = 2_000_000
 # CPU seconds for compiling the kernels of a module, the import of numba included.
 COMPILE_SECONDS = {"branch_and_bound": 20.0, "local_search": 3.0, "matrix": 3.0}
 
-_stop_conditions = threading.local()
 # Seconds that this process has spent with the kernels of each module.
 _kernel_seconds: dict[str, float] = {}
-
-
-@contextmanager
-def stop_when(condition: Callable[[], bool]) -> Iterator[None]:
-    """End the searches that this thread begins, as at Ctrl-C, as soon as a condition holds."""
-    _stop_conditions.current = condition
-    try:
-        yield
-    finally:
-        del _stop_conditions.current
 
 
 class Exhausted(Exception):  # noqa: N818 - the end of a search, not an error
@@ -57,7 +46,6 @@ class Work:
         self.spent = self.nodes = self.pivots = self.steps = 0
         self.stopped_by: str | None = None
         self.interrupted = False
-        self._condition: Callable[[], bool] | None = getattr(_stop_conditions, "current", None)
         self._used = ""
 
     def near_enough(self, size: int, bound: int) -> bool:
@@ -93,7 +81,7 @@ class Work:
 
     def check_time(self) -> None:
         """Raise `Exhausted` if the time is over or the search is interrupted."""
-        if self.interrupted or (self._condition is not None and self._condition()):
+        if self.interrupted:
             self.stopped_by = "interrupt"
         elif self.deadline is not None and time.perf_counter() >= self.deadline:
             self.stopped_by = "time"

@@ -164,11 +164,6 @@ class CoverMatrix:
             parts[0].n_objects,
         )
 
-    @property
-    def nbytes(self) -> int:
-        """Memory in bytes."""
-        return self.indptr.nbytes + self.words.nbytes + self.bits.nbytes
-
     @classmethod
     def beside(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
         """Join several problems that share neither candidates nor objects.

@@ -1,19 +1,17 @@
 """FRRI on a Dask cluster: blocks of samples on the workers, the same rules as on one machine."""
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import Bunch
 
 from frri import induction
 from frri._util import Flags, Floats, Ints, Types, Words, import_optional
 from frri.cover import Cover, CoverMatrix, PartialCover
 from frri.cover.memory_bounded import preselect
-from frri.distributed.cluster import Cluster, DaskEstimator, Future, ended_with
+from frri.distributed.cluster import Cluster, DaskEstimator, Future
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.class_layout import ClassLayout
 from frri.learners.frri import FRRIClassifier
@@ -45,10 +43,6 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
 
     Attributes
     ----------
-    traffic_ : Bunch
-        Bytes of the `table` sent to each worker, of all `covers` on the workers, and of the
-        `answers` (confidences and conditions) sent back; None for a table that was not sent.
-
     All attributes of `frri.FRRIClassifier`.
 
     Examples
@@ -65,10 +59,7 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
 
     _local = FRRIClassifier
 
-    traffic_: Bunch | None
-
     def _learn(self, table: Any) -> None:
-        self.traffic_ = None
         if self._cluster is not None and len(table.values) > induction.DIVIDED_FROM:
             import_optional("numba", "Learning on a cluster", "dask")
         super()._learn(table)
@@ -102,8 +93,6 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
             least = min(cover_bytes, cluster.room() // COPIES)
             preselected = preselect(rules, layout.samples, costs, least)
         covers: Any = rules.covers(None if preselected is None else preselected.left)
-        answers = confidence.nbytes + types.nbytes
-        self.traffic_ = Bunch(table=table.nbytes, covers=covers.nbytes, answers=answers)
         laps.append(perf_counter())
         steps = ("confidences", "shortening", "covering")
         seconds = dict(zip(steps, np.diff(laps).tolist(), strict=True))
@@ -159,11 +148,6 @@ class RemoteCovers:
     def __init__(self, cluster: Cluster, matrix: Future) -> None:
         self.cluster, self.matrix = cluster, matrix
 
-    @property
-    def nbytes(self) -> int:
-        """Memory in bytes."""
-        return int(self._ask("bytes", attrgetter("nbytes")))
-
     def sizes(self) -> Ints:
         """Return how many samples each candidate covers."""
         return np.asarray(self._ask("sizes", CoverMatrix.sizes))
@@ -183,16 +167,9 @@ class RemoteCovers:
         return RemoteCovers(self.cluster, allowed)
 
     def select(self, limits: Limits, *known: Any) -> Cover | PartialCover:
-        """Return what `limits.select` finds; an interrupt ends a complete search early."""
-        name = self.cluster.name
-        search = self.cluster.submit("selection", _select, name, limits, self.matrix, *known)
-        try:
-            found: Cover | PartialCover = self.cluster.gather(search)
-        except KeyboardInterrupt:
-            if not limits.is_complete:  # nothing is found before all is done
-                raise
-            self.cluster.ending = True  # a second one is not held back
-            found = self.cluster.gather(search)
+        """Return what `limits.select` finds there."""
+        search = self.cluster.submit("selection", limits.select, self.matrix, *known)
+        found: Cover | PartialCover = self.cluster.gather(search)
         return found
 
     def _ask(self, phase: str, method: Callable[..., Any], *known: Any) -> Any:
@@ -218,9 +195,3 @@ def _cover_block(
 def _bring_together(blocks: list[CoverMatrix], rows: Ints) -> CoverMatrix:
     """Return the covers of blocks as one, in the order of samples."""
     return CoverMatrix.below(blocks).take(rows)
-
-
-def _select(name: str, limits: Limits, *known: Any) -> Cover | PartialCover:
-    """Return the rules that a search finds before the fit is ended."""
-    with ended_with(name):
-        return limits.select(*known)

@@ -1,12 +1,9 @@
 """Estimators on a Dask cluster: tasks that survive their workers, Dask tables, the local model."""
 
-import os
-import platform
-import signal
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from time import perf_counter
 from typing import Any, ClassVar, Self, TypeVar
@@ -17,7 +14,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from frri._util import import_optional, short_repr
-from frri.cover.budget import stop_when
 
 Result = TypeVar("Result")
 
@@ -76,7 +72,7 @@ class DaskEstimator:
     @contextmanager
     def _on_cluster(self) -> "Iterator[Cluster]":
         self._called = perf_counter()
-        with connect(self.client) as cluster, cluster.ignoring_interrupts():
+        with connect(self.client) as cluster:
             self._cluster = cluster
             try:
                 yield cluster
@@ -164,8 +160,6 @@ class Cluster:
     def __init__(self, client: Any) -> None:
         self.client = client
         self.name = ""
-        # Whether searches on the workers are to end with the best that they have found.
-        self.ending = False
         self._tasks: WeakSet[Any] = WeakSet()
         self._numbers = count()
 
@@ -174,7 +168,7 @@ class Cluster:
         distributed = _import_distributed()
         phase = "all"
         for _ in range(ATTEMPTS):
-            self.name, self.ending = uuid.uuid4().hex[:8], False
+            self.name = uuid.uuid4().hex[:8]
             try:
                 with ExitStack() as stack:
                     stack.callback(self.cancel)  # if an error leaves tasks that nobody waits for
@@ -212,24 +206,6 @@ class Cluster:
             raise _no_workers(self.client) from None
         return self.track(sent)
 
-    @contextmanager
-    def ignoring_interrupts(self) -> Iterator[None]:
-        """Keep Ctrl-C, which a terminal sends to all of its processes, from the workers."""
-        if not hasattr(os, "getpgid"):
-            yield
-            return
-        here = platform.node(), os.getpgid(0), os.getpid()
-        try:
-            self.client.run(_handle_interrupts, False, *here, on_error="ignore")
-        except OSError:
-            raise _lost(self.client) from None
-        try:
-            yield
-        finally:
-            if self.client.status == "running":
-                with suppress(OSError):  # the scheduler is gone
-                    self.client.run(_handle_interrupts, True, *here, on_error="ignore")
-
     def submit(
         self, phase: str, work: Callable[..., Any], *known: Any, at: str | None = None
     ) -> Future:
@@ -252,11 +228,6 @@ class Cluster:
 
     def gather(self, futures: Any) -> Any:
         """Return the results of tasks, here."""
-        while self.ending:  # workers that have come since have to end as well
-            self.client.run(_end, self.name, on_error="ignore")
-            with suppress(TimeoutError):
-                _import_distributed().wait(futures, timeout=1)
-                break
         return self.client.gather(futures)
 
     def room(self) -> int:
@@ -436,30 +407,6 @@ def delayed_parts(table: Any) -> list[Any]:
 
 
 # --- On the workers
-
-# Fits whose searches are to end.
-_ended: set[str] = set()
-# Handlers of Ctrl-C that are replaced while a fit runs.
-_handlers: list[Any] = []
-
-
-def ended_with(name: str) -> AbstractContextManager[None]:
-    """Let searches of this thread end when those of a fit are to."""
-    return stop_when(lambda: name in _ended)
-
-
-def _end(name: str) -> None:
-    _ended.add(name)
-
-
-def _handle_interrupts(wanted: bool, host: str, group: int, client: int) -> None:
-    """Restore or ignore Ctrl-C in a worker of the same terminal as the client."""
-    if (platform.node(), os.getpgid(0)) != (host, group) or os.getpid() == client:
-        return
-    if not wanted:
-        _handlers.append(signal.signal(signal.SIGINT, signal.SIG_IGN))
-    elif _handlers:
-        signal.signal(signal.SIGINT, _handlers.pop())
 
 
 def length_and_dtypes(part: Any) -> tuple[int, dict[Any, str]]:
