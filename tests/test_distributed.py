@@ -17,9 +17,7 @@ import frri.distributed
 from frri import induction
 from frri.distributed import (
     DaskAdditiveRulesClassifier,
-    DaskFRRIBaggingClassifier,
     DaskFRRIClassifier,
-    bagging,
 )
 from frri.distributed import cluster as cluster_module
 from frri.induction import bitmap_backend
@@ -441,95 +439,18 @@ def test_joblib_hands_bags_to_the_cluster(table):
     assert there.ruleset_ == frri.FRRIBaggingClassifier(**settings).fit(*table).ruleset_
 
 
-# --- bags of partitions
-
-BAGS = {"n_estimators": 2, "max_samples": 30, "random_state": 0, "work_limit": 100}
-
-
-@pytest.fixture(scope="module")
-def parted(table):
-    """A table in partitions, one of them empty and one of a single class."""
-    X, y = table
-    last = y[y == "low"].index[-5:]
-    rest = X.index.difference(last)
-    places = [rest[:50], rest[:0], rest[50:120], rest[120:], last]
-    whole = [pd.concat([t.loc[p] for p in places]) for t in (X, y)]
-    return (*whole, *(dd.from_map(t.loc.__getitem__, places, meta=t.iloc[:0]) for t in (X, y)))
-
-
-@pytest.fixture(scope="module")
-def pooled(client, parted):
-    with pytest.warns(UserWarning, match="objects are covered by no rule of any bag"):
-        return DaskFRRIBaggingClassifier(client=client, **BAGS).fit(*parted[2:])
-
-
-def test_rules_of_partitions_are_right_about_all_of_them(parted, pooled):
-    X, y, *_ = parted
-    rules, chosen = pooled.ruleset_, pooled.selection_
-    covers = rules.covers(X)
-    said = np.array([rule.consequent for rule in rules])
-    assert not (covers & (y.to_numpy()[:, None] != said)).any()
-    assert [rule.statistics for rule in rules] == list(rules.statistics(X, y))
-    assert rules.class_counts == tuple((y == label).sum() for label in rules.classes)
-    assert chosen.n_further == len(X)
-    assert chosen.n_uncovered == (~covers.any(axis=1)).sum()
-    assert not covers[pooled.uncovered_].any()
-    assert [rule.source for rule in rules] == pooled.selected_.tolist()
-    assert covers[pooled.selected_, np.arange(len(rules))].all()
-    assert pooled.oob_score_ > 0.5
-    np.testing.assert_array_equal(pooled.predict(parted[2]).compute(), pooled.local().predict(X))
-
-
-@pytest.mark.parametrize("phase", some(("dtypes", "draws", "bags", "nearest", "counts"), 3))
+@pytest.mark.usefixtures("client")
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_bags_outlive_a_worker(client, trouble, parted, pooled, phase):
-    trouble(phase, "death")
-    again = DaskFRRIBaggingClassifier(client=client, **BAGS).fit(*parted[2:])
-    assert again.ruleset_.to_json() == pooled.ruleset_.to_json()
-
-
-@pytest.mark.parametrize("phase", some(("draws", "bags", "nearest", "counts"), 1))
-def test_bags_can_be_interrupted(client, trouble, parted, phase):
-    trouble(phase, "interrupt")
-    clf = DaskFRRIBaggingClassifier(client=client, **BAGS)
-    with pytest.raises(KeyboardInterrupt):
-        clf.fit(*parted[2:])
-    assert not hasattr(clf, "ruleset_")
-    assert_idle(client)
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_bags_of_one_partition_or_of_none_are_those_of_one_machine(client, table):
-    X, y = table
-    settings = {**BAGS, "max_samples": 1.0}
-    here = frri.FRRIBaggingClassifier(**settings).fit(X, y)
-    parts = dd.from_pandas(X, npartitions=1), dd.from_pandas(y, npartitions=1)
-    for given in ((X, y), parts):
-        there = DaskFRRIBaggingClassifier(client=client, **settings).fit(*given)
-        assert there.ruleset_ == here.ruleset_
-        assert there.selected_.tolist() == here.selected_.tolist()
-        assert there.oob_score_ == here.oob_score_ or np.isnan(here.oob_score_)
-
-
-def test_partitions_that_bags_cannot_use(client, table, monkeypatch):
-    X, y = table
-    clf = DaskFRRIBaggingClassifier(client=client, **BAGS)
-    split = dd.from_pandas(X, npartitions=2)
-    with pytest.raises(ValueError, match="The table is one of Dask and the labels are not"):
-        clf.fit(split, y)
-    with pytest.raises(ValueError, match="has 2 partitions and the labels have 1"):
-        clf.fit(split, dd.from_pandas(y, npartitions=1))
-    other = of_parts(y.iloc[:90], y.iloc[90:])
-    with pytest.raises(ValueError, match="Partition 0 of the table has 100 rows and 90 labels"):
-        clf.fit(split, other)
-    with pytest.raises(ValueError, match="sample_weight is not taken with a table of Dask"):
-        clf.fit(split, dd.from_pandas(y, npartitions=2), np.ones(200))
-    kinds = [y.index[y == kind] for kind in ("low", "high")]
-    with pytest.raises(ValueError, match="hold objects of one class only"):
-        clf.fit(*(of_parts(*(t.loc[kind] for kind in kinds)) for t in (X, y)))
-    monkeypatch.setattr(bagging, "MOST_DRAWN", 50)
-    with pytest.raises(ValueError, match="bags draw 60 of 200 objects, and no more than 50"):
-        clf.fit(split, dd.from_pandas(y, npartitions=2))
+def test_rules_of_some_rows_are_checked_against_all_partitions(table):
+    X, y = (dd.from_pandas(part, npartitions=3) for part in table)
+    few = [part.get_partition(0).compute() for part in (X, y)]
+    parts = zip(X.to_delayed(), y.to_delayed(), strict=True)
+    clf = frri.FRRIBaggingClassifier(n_estimators=2, random_state=0, work_limit=100)
+    clf.fit(*few, check_batches=(dask.compute(*part) for part in parts))
+    assert clf.selection_.n_further == len(table[0])
+    said = np.array([rule.consequent for rule in clf.ruleset_])
+    wrong = clf.ruleset_.covers(table[0]) & (table[1].to_numpy()[:, None] != said)
+    assert not wrong.any()
 
 
 # --- additive rules

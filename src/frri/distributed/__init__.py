@@ -4,7 +4,6 @@ Needs ``pip install 'frri[dask]'``; Dask is imported when an estimator is fitted
 """
 
 from frri.distributed.additive import DaskAdditiveRulesClassifier
-from frri.distributed.bagging import DaskFRRIBaggingClassifier
 from frri.distributed.classifier import DaskFRRIClassifier
 
-__all__ = ["DaskAdditiveRulesClassifier", "DaskFRRIBaggingClassifier", "DaskFRRIClassifier"]
+__all__ = ["DaskAdditiveRulesClassifier", "DaskFRRIClassifier"]

@@ -63,21 +63,16 @@ class DaskEstimator:
         -------
         self
         """
-        with self._on_cluster() as cluster:
-            given = [X, y] if sample_weight is None else [X, y, sample_weight]
-            here = cluster.attempt(lambda: gather_tables(cluster, given))
-            super().fit(*here)  # type: ignore[misc]
-        return self
-
-    @contextmanager
-    def _on_cluster(self) -> "Iterator[Cluster]":
         self._called = perf_counter()
+        given = [X, y] if sample_weight is None else [X, y, sample_weight]
         with connect(self.client) as cluster:
+            here = cluster.attempt(lambda: gather_tables(cluster, given))
             self._cluster = cluster
             try:
-                yield cluster
+                super().fit(*here)  # type: ignore[misc]
             finally:
                 self._cluster = None
+        return self
 
     def _learn(self, table: Any) -> Any:
         """Learn from a checked table, again if workers die with their data."""
@@ -211,11 +206,8 @@ class Cluster:
     ) -> Future:
         """Submit a task of a phase, to any worker or to the one at an address."""
         where = {} if at is None else {"workers": [at]}
-        return self.track(self.client.submit(work, *known, key=self.key(phase), **where))
-
-    def key(self, phase: str) -> str:
-        """Return a new key for a task of a phase."""
-        return f"frri-{phase}-{self.name}-{next(self._numbers)}"
+        key = f"frri-{phase}-{self.name}-{next(self._numbers)}"
+        return self.track(self.client.submit(work, *known, key=key, **where))
 
     def track(self, task: Future) -> Future:
         """Return a task that will be cancelled with the others."""

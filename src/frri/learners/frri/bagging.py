@@ -165,22 +165,20 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         values, rigid = scaled_values(table)
         samples = Samples(values, table.classes, rigid)
         seeds = random_seeds(self.random_state, self.n_estimators)
-        bags = self._draw(table, seeds)
+        bags = draw_bags(table, self.max_samples, seeds)
         with self._step(f"{len(seeds)} bags"):
             pool = self._pool(table, bags, seeds)
         with self._step(f"{len(pool.radii)} rules against {len(values)} objects"):
             nearest = nearest_of_other_classes(pool, samples, self.n_jobs)
-            least, n_checked = self._nearest_in_batches(pool, table)
+            least, n_checked = nearest_in_batches(
+                pool, table, self._check_batches, self.missing, self.n_jobs
+            )
         narrow = pool.narrow(np.minimum(nearest.least, least))
         selected = self._select_pooled(samples, pool, narrow, n_checked)
         self._package_pool(table, narrow.take(selected))
         self._warn_about_results(table)
         with self._step("out-of-bag estimate"):
             self._estimate(table, samples, pool, bags, nearest)
-
-    def _draw(self, table: TrainingTable, seeds: list[int]) -> "Bags":
-        """Draw the samples of every bag."""
-        return draw_bags(table, self.max_samples, seeds)
 
     def _pool(self, table: TrainingTable, bags: "Bags", seeds: list[int]) -> "RulePool":
         """Return the rules of all bags."""
@@ -192,19 +190,8 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         used = [draw_features(table.values.shape[1], self.max_features, seed) for seed in seeds]
         parts = (table.take(some) for some in rows)
         tasks = zip(parts, rows, used, range(len(seeds)), seeds, strict=True)
-        return RulePool(*map(np.concatenate, zip(*self._map_bags(work, tasks), strict=True)))
-
-    def _map_bags(
-        self, work: "Callable[..., RulePool]", tasks: Iterable[tuple[Any, ...]]
-    ) -> "list[RulePool]":
-        """Run a function for every bag, by the backend of joblib."""
-        found: list[RulePool] = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(work)(*task) for task in tasks
-        )
-        return found
-
-    def _nearest_in_batches(self, pool: "RulePool", table: TrainingTable) -> tuple[Floats, int]:
-        return nearest_in_batches(pool, table, self._check_batches, self.missing, self.n_jobs)
+        found = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(work)(*one) for one in tasks)
+        return RulePool(*map(np.concatenate, zip(*found, strict=True)))
 
     def _select_pooled(
         self, samples: "Samples", pool: "RulePool", narrow: "RulePool", n_checked: int
@@ -330,15 +317,6 @@ def draw_bags(table: TrainingTable, fraction: Any, seeds: Sequence[int]) -> Bags
         order = np.lexsort((mixed(keys, seed), own))
         rank = np.arange(len(first)) - np.repeat(starts, sizes)
         drawn[bag, order] = rank < count[own[order]]
-    return Bags(first, copy_of, drawn)
-
-
-def bags_of_rows(table: TrainingTable, rows: Sequence[Positions]) -> Bags:
-    """Return bags of given rows; samples that equal one of them are drawn with it."""
-    first, copy_of, _ = equal_rows(table)
-    drawn = np.zeros((len(rows), len(first)), dtype=np.bool_)
-    for own, some in zip(drawn, rows, strict=True):
-        own[copy_of[some]] = True
     return Bags(first, copy_of, drawn)
 
 
