@@ -164,15 +164,6 @@ def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str])
         neighbor.unlink(missing_ok=True)
 
 
-# Bytes that are scanned at a time.
-_CHUNK = 2**18
-_QUOTE = ord('"')
-# The change of depth at each byte of JSON.
-_STEPS = np.zeros(256, dtype=np.int8)
-_STEPS[list(b"[{")] = 1
-_STEPS[list(b"]}")] = -1
-
-
 def read_text(file: IO[bytes], name: str, most: int) -> str:
     """Read the text of an open file, device or stream, hardly more than `most` bytes of it."""
     content = file.read(most + 1)
@@ -185,29 +176,6 @@ def read_text(file: IO[bytes], name: str, most: int) -> str:
     if not text.strip():
         raise ValueError(f"{name} is empty.")
     return text
-
-
-def depth_and_size(text: str, deepest: int) -> tuple[int, int]:
-    """Return the depth to which lists and objects of JSON are nested, and their number.
-
-    Counting ends soon after something deeper than `deepest`; the result has no meaning if the text
-    is not JSON.
-    """
-    # Without escapes, every quotation mark begins or ends a string.
-    content = text.encode(errors="replace").replace(rb"\\", b"").replace(rb"\"", b"")
-    depth = most = size = 0
-    quoted = False
-    for start in range(0, len(content), _CHUNK):
-        chunk = np.frombuffer(content, np.uint8, min(_CHUNK, len(content) - start), start)
-        inside = np.logical_xor.accumulate(chunk == _QUOTE) ^ quoted
-        steps = np.where(inside, 0, _STEPS[chunk])
-        depths = depth + np.cumsum(steps, dtype=np.int32)
-        most = max(most, int(depths.max()))
-        size += int((steps > 0).sum())
-        depth, quoted = int(depths[-1]), bool(inside[-1])
-        if most > deepest:
-            break
-    return most, size
 
 
 # ------------------------------------------------------------------ progress

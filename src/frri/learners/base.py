@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from frri import __version__
 from frri._reproducible import snap, total
-from frri._util import Flags, Floats, Positions, Progress, check_n_jobs, join_names, short_repr
+from frri._util import Floats, Positions, Progress, check_n_jobs, join_names, short_repr
 from frri.learners.calibration import Calibration, calibration_of
 from frri.learners.size_cv import SizePath
 from frri.learners.training_table import (
@@ -35,6 +34,7 @@ from frri.learners.training_table import (
     only_column,
     plain_labels,
     positive_weight_rows,
+    take_rows,
     with_weights,
 )
 from frri.learners.validation import (
@@ -506,11 +506,12 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
                 f"or none to measure errors on, of n_samples = {n}; use another share or more rows."
             )
         # The rules know nothing of the samples held out but the name of the target.
-        out = np.random.default_rng(SEED).permutation(n) < held
-        table = self._number_table(_some(X, ~out), whole.numbers[~out])
-        weights = None if whole.weights is None else whole.weights[~out]
+        drawn = np.random.default_rng(SEED).permutation(n) < held
+        out, kept = np.flatnonzero(drawn), np.flatnonzero(~drawn)
+        table = self._number_table(take_rows(X, kept), whole.numbers[kept])
+        weights = None if whole.weights is None else whole.weights[kept]
         self._learn_with_statistics(self._weighed(replace(table, target=whole.target), weights))
-        errors = whole.numbers[out] - self.predict(_some(X, out))
+        errors = whole.numbers[out] - self.predict(take_rows(X, out))
         about = {**self.ruleset_.about, "intervals": half_widths(errors)}
         self.ruleset_ = replace(self.ruleset_, about=about)
         return self
@@ -605,14 +606,6 @@ def standardised(numbers: Floats, weights: Floats) -> tuple[float, float, Floats
     mean = float(total(shares * weights) / weight)
     spread = float(np.sqrt(total((shares - mean) ** 2 * weights) / weight))
     return low + mean * (high - low), spread * (high - low), (shares - mean) / spread
-
-
-def _some(X: Any, rows: Flags) -> Any:
-    """Return some rows of a table of any form."""
-    X = plain_table(X)
-    if column_names(X) is None and not isinstance(X, EncodedTable) and not issparse(X):
-        X = np.asarray(X)
-    return positive_weight_rows(X, None, rows.astype(np.float64))[0]
 
 
 def _warn_of_silence(ruleset: RuleSet, parameters: Mapping[str, Any]) -> None:

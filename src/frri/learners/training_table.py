@@ -9,8 +9,6 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
 from frri._util import Flags, Floats, Ints, Positions, Types, short_repr
 from frri.fuzzy import Scaling
@@ -234,12 +232,21 @@ def positive_weight_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, 
     Rows of weight 0 are left out before anything else is checked.
     """
     X, y = plain_table(X), plain_table(y)
-    weights = _checked(sample_weight, _num_samples(X))
+    weights = _checked(sample_weight, len(X))
     kept = np.flatnonzero(weights)
     if len(kept) < len(weights):
-        X = X.take(kept) if isinstance(X, EncodedTable) else _safe_indexing(X, kept)
-        y = y if y is None else _safe_indexing(y, kept)
+        X, y = take_rows(X, kept), None if y is None else take_rows(y, kept)
     return X, y, weights[kept]
+
+
+def take_rows(table: Any, rows: Positions) -> Any:
+    """Return some rows of a table of any form."""
+    table = plain_table(table)
+    if isinstance(table, list | tuple):
+        return [table[row] for row in rows]
+    if isinstance(table, EncodedTable) or hasattr(table, "to_pylist"):  # a column of Arrow
+        return table.take(rows)
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
 
 
 def with_weights(

@@ -18,7 +18,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from frri._util import depth_and_size, read_text
+from frri._util import read_text
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.rule import Rule, RuleStatistics, plain_scalar
 from frri.rules.semantics import SHORTHANDS, Semantics
@@ -161,12 +161,8 @@ def read(file: IO[bytes], name: str) -> "RuleSet":
 
 def from_json(content: str) -> "RuleSet":
     """Return the rule set of a JSON string."""
-    # A ruleset itself is shallower than its description may be.
-    depth, size = depth_and_size(content, DEEPEST + 2)
-    if depth > DEEPEST + 2 or size > MOST_PARTS:
-        too_deep = depth > DEEPEST + 2
-        what = "nested too deeply" if too_deep else f"made of more than {MOST_PARTS:,} parts"
-        raise ValueError(f"This is not a saved ruleset: it is {what}.")
+    if content.count("[") + content.count("{") > MOST_PARTS:
+        raise ValueError(f"This is not a saved ruleset: it has more than {MOST_PARTS:,} parts.")
     try:
         parsed = json.loads(
             content,
@@ -176,6 +172,8 @@ def from_json(content: str) -> "RuleSet":
         )
     except json.JSONDecodeError as error:
         raise ValueError(f"This is not JSON: {error}.") from None
+    except RecursionError:
+        raise ValueError("This is not a saved ruleset: it is nested too deeply.") from None
     return from_dict(parsed)
 
 
