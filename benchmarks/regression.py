@@ -53,7 +53,6 @@ LEARNERS = {
     "Cubist": None,
     "HistGradientBoosting": HistGradientBoostingRegressor(random_state=0),
     "random forest": RandomForestRegressor(random_state=0),
-    "FRRI, own numbers": FRRIRegressor(consequents="own", work_limit=500),
     "FRRI, tau 1": FRRIRegressor(tau=1.0, work_limit=500),
     "FRRI, tau 0.5": FRRIRegressor(tau=0.5, work_limit=500),
 }

@@ -105,31 +105,6 @@ class Frontier:
             raise KeyError(f"There is no point for {at_most} rules; there are {sizes}.")
         return points[at_most]
 
-    def cheapest(self, price: float) -> tuple[FrontierPoint, float]:
-        """Return the point with the least errors + price x rules, and a lower bound on that.
-
-        Parameters
-        ----------
-        price : float
-            Number of errors that a rule must save to be worth it.
-
-        Returns
-        -------
-        point : FrontierPoint
-        bound : float
-            Proven for all rule sets of at most the largest size.
-        """
-        if not price >= 0:
-            raise ValueError(f"price must be a number of errors and not negative, got {price!r}.")
-        cheapest = min(self.points, key=lambda point: point.errors + price * len(point.ruleset))
-        # More rules than the previous size, and at least the errors proven for this one.
-        fewer = [0, *(point.at_most for point in self.points)]
-        least = [
-            point.bound + price * (n + 1) for point, n in zip(self.points, fewer, strict=False)
-        ]
-        nothing = sum(self.pool.class_counts) - max(self.pool.class_counts)
-        return cheapest, min(*least, nothing)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the results for each size, for JSON."""
         return {

@@ -1,7 +1,7 @@
 """FRRI for regression: rules keep away from samples the more, the less their targets agree."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from frri.learners.base import RuleRegressor, standardised
 from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders, initial_types
 from frri.learners.training_table import NumberTable, scaled_values
-from frri.learners.validation import check_choice, check_count, check_range
+from frri.learners.validation import check_count, check_range
 from frri.rules import RuleSet
 from frri.rules.contributions import compute_mean_fractions
 
@@ -40,7 +40,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
 
     The prediction is the mean of the consequents of the rules that cover a sample, weighted by
     their degrees; if none does, it is the consequent of the nearest rule. Consequents are fitted to
-    all samples by ridge regression, or are the targets of the samples that the rules come from.
+    all samples by ridge regression.
 
     Features and missing values are treated as by `FRRIClassifier`. All pairs of samples are
     compared, so that twice the rows take four times as long: this is for thousands of rows.
@@ -53,8 +53,6 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     times_covered : int, default=1
         Number of rules that must cover each sample, as far as that many do: more rules, whose mean
         is better.
-    consequents : {"ridge", "own"}, default="ridge"
-        Whether the consequents of rules are fitted or those of their own samples.
     attribute_order : {"given", "random"} or array-like of int, default="given"
         Order in which features are dropped from a rule: see `FRRIClassifier`.
     conditions : mapping, optional
@@ -119,7 +117,6 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
 
     tau: float = 1.5
     times_covered: int = 1
-    consequents: Literal["ridge", "own"] = "ridge"
     conditions: Any = None
     calibration_fraction: float = 0.0
 
@@ -182,10 +179,9 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
                 **self._reading(),
             )
 
-        numbers = scaled[self.selected_]
-        if self.consequents == "ridge":
-            fractions = compute_mean_fractions(package(numbers, 0.0, {}), table.values)
-            numbers = snap(_fit_ridge(fractions, scaled, table.all_weights))
+        drawn = package(scaled[self.selected_], 0.0, {})
+        fractions = compute_mean_fractions(drawn, table.values)
+        numbers = snap(_fit_ridge(fractions, scaled, table.all_weights))
         about = self._about(table) | {"selection": self._certificate()}
         self.ruleset_ = package(middle + unit * numbers, middle, about)
 
@@ -193,7 +189,6 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         allowed = f"a number of standard deviations from {LEAST_TAU:g} to {MOST_TAU:g}"
         check_range("tau", self.tau, LEAST_TAU, MOST_TAU, allowed)
         check_count("times_covered", self.times_covered, 1)
-        check_choice("consequents", self.consequents, ("ridge", "own"))
         super()._check_parameters()
         if self.times_covered > 1 and self.max_rules is not None:
             raise ValueError("times_covered and max_rules contradict each other: give one of them.")
