@@ -231,7 +231,7 @@ def positive_weight_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, 
 
     Rows of weight 0 are left out before anything else is checked.
     """
-    X, y = plain_table(X), plain_table(y)
+    X = _indexable(X)
     weights = _checked(sample_weight, len(X))
     kept = np.flatnonzero(weights)
     if len(kept) < len(weights):
@@ -241,12 +241,17 @@ def positive_weight_rows(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, 
 
 def take_rows(table: Any, rows: Positions) -> Any:
     """Return some rows of a table of any form."""
-    table = plain_table(table)
+    table = _indexable(table)
     if isinstance(table, list | tuple):
         return [table[row] for row in rows]
     if isinstance(table, EncodedTable) or hasattr(table, "to_pylist"):  # a column of Arrow
         return table.take(rows)
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+def _indexable(table: Any) -> Any:
+    table = plain_table(table)
+    return table if hasattr(table, "__len__") else np.asarray(table)
 
 
 def with_weights(
