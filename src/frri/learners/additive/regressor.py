@@ -229,10 +229,10 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> additive = AdditiveRulesOrdinalClassifier(max_rules=3).fit(X, y)
     >>> print(additive.ruleset_)
-    IF petal width (cm) <= 0.39 (fades, ends at 1.91) THEN target -15.52   [covers 121 ...
-    IF petal length (cm) <= 4.611 (fades, ends at 6.889) AND petal width (cm) <= 1.604 (...) ...
-    IF petal length (cm) <= 1.991 (fades, ends at 5.509) THEN target -13.98   [covers ...
-    BASE target at least 1 +28.36, at least 2 +11.28
+    IF petal width (cm) <= 0.4 (partly to 1.9) THEN target -15.53   [covers 116 of 150, median 1]
+    IF petal length (cm) <= 4.6 (partly to 6.9) AND petal width (cm) <= 1.6 (partly to 2.5) AND ...
+    IF petal length (cm) <= 2 (partly to 5.5) THEN target -13.93   [covers 122 of 150, median 1]
+    BASE target at least 1: +28.38, at least 2: +11.20
     >>> additive.score(X, y) > 0.9
     True
     """

@@ -298,8 +298,9 @@ class StagewiseInduction:
         gains = self._gains(self.columns.from_bins(sums), sign)
         for test in tests:
             if test.side != ONE_OF:
-                used = test.which if self.squared else slice(None)
-                gains[ordered.searchsorted(test.attribute), used, test.side] = 0.0
+                k, other = ordered.searchsorted(test.attribute), 1 - test.side
+                gains[k, test.which if self.squared else slice(None), test.side] = 0.0
+                gains[k, ~self.columns.may_join(test), other] = 0.0
         if self.allowed is not None:
             gains *= self.allowed[sign][ordered][:, None, :]
         flat = gains.ravel()
