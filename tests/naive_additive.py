@@ -108,12 +108,10 @@ def crosses(test, rule):
 
 
 class Search:
-    def __init__(
-        self, columns, nominal, weights, penalty, width, max_conditions, centred=False, curved=False
-    ):
+    def __init__(self, columns, nominal, weights, penalty, width, max_conditions, centred=False):
         self.columns, self.nominal, self.weights = columns, nominal, weights
         self.penalty, self.max_conditions = penalty, max_conditions
-        self.centred, self.curved = centred, curved
+        self.centred = centred
         self.rows = list(zip(*columns, strict=True))
         varied = [len(set(known(column))) > 1 for column in columns]
         self.usable = [j for j, several in enumerate(varied) if several]
@@ -160,8 +158,7 @@ class Search:
                 continue
             for t in self.ramps[j]:
                 for side in ("<=", ">="):
-                    again = (j, side, t) in rule if self.curved else (j, side) in used
-                    again = again or crosses((j, side, t), rule)
+                    again = (j, side) in used or crosses((j, side, t), rule)
                     if not again and side in pull["sides"].get(j, ("<=", ">=")):
                         yield (j, side, t), 0.0
 

@@ -97,7 +97,7 @@ def attributes_of(nominal):
 def both_searches(values, nominal, weights, penalty, squared=False):
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     listed = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
-    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, 3, squared, squared)
+    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, 3, squared)
     return induction(columns, None, weights.sum(), penalty, squared=squared), slow
 
 
@@ -351,16 +351,16 @@ def test_texts_say_what_a_rule_adds():
     votes = AdditiveRulesClassifier(max_rules=1).fit(X, y.map({0: "setosa", 1: "v", 2: "v"}))
     text, base = str(votes.ruleset_).splitlines()
     scores = votes.ruleset_.base
-    assert base == f"BASE target setosa {scores[0]:+.2f}, v {scores[1]:+.2f}"
+    assert base == f"BASE target = setosa: {scores[0]:+.2f}, v: {scores[1]:+.2f}"
     assert text.endswith(
-        f"THEN target setosa {votes.ruleset_[0].weight:+.2f}   [covers 51 of 150, precision 0.98]"
+        f"THEN target = setosa: {votes.ruleset_[0].weight:+.2f}   [covers 51 of 150, precision 0.98]"
     )
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     sums = AdditiveRulesRegressor(max_rules=1).fit(X, y).ruleset_
     text, base = str(sums).splitlines()
     known = f"   [covers {sums[0].statistics.covered} of 442, mean "
-    assert f" THEN target {sums[0].consequent:+.6g}{known}" in text
-    assert base == f"BASE target {sums.base[0]:.6g}"
+    assert f" THEN target {sums[0].consequent:+.3g}{known}" in text
+    assert base == f"BASE target {sums.base[0]:.4g}"
 
 
 def by_rules(fit, X):
@@ -468,6 +468,27 @@ def test_large_sets_of_categories_are_written_as_exclusions(monkeypatch):
     new = pd.DataFrame({"colour": ["violet", "grey", "red"], "dose": 2.0})
     assert fit.predict(new).tolist() == ["yes", "yes", "no"]
     assert plain.predict(new).tolist() == ["no", "yes", "no"]
+
+
+@pytest.mark.parametrize("most", [1, 3, 8])
+def test_a_condition_lists_few_categories(most):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 40, 3_000)
+    frame = pd.DataFrame(
+        {"town": [f"t{code:02}" for code in codes], "dose": rng.normal(size=3_000)}
+    )
+    noise, few = rng.random(3_000) < 0.05, (codes >= 5) & (frame["dose"] > 0).to_numpy()
+    for y in ((codes < 12) ^ noise, (codes < 20) ^ noise, few ^ noise):
+        fit = AdditiveRulesClassifier(max_rules=6, max_categories=most).fit(frame, y)
+        sets = [
+            condition
+            for rule in fit.ruleset_
+            for condition in rule.conditions
+            if isinstance(condition, NominalCondition)
+        ]
+        assert sets
+        assert max(len(condition.values) for condition in sets) <= most
+    assert any(condition.excludes for condition in sets) or most < 5
 
 
 def test_polars_and_pandas_give_the_same_rules():

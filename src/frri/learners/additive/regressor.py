@@ -51,9 +51,8 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
 
     A rule is a box with most sides open and soft edges: "at most t" holds fully up to one standard
     deviation of the feature below t and fades out linearly until one above it, or less so that both
-    ends lie within the range of the values. The degree of a rule
-    is the product of its conditions, two of which may bound the same side of a feature: then the
-    rule fades along a curve. It adds its number times its degree to the base value.
+    ends lie within the range of the values. The degree of a rule is the product of its conditions.
+    It adds its number times its degree to the base value.
 
     Rules are added one at a time, as in `AdditiveRulesClassifier`, by the gain on the squared error
     G^2 / (2 (H + lambda)), H about its mean because the base is fitted along; then all numbers and
@@ -70,6 +69,8 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         the residuals.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
+    max_categories : int, default=8
+        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
     {monotonic_cst}
@@ -170,6 +171,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
             weight=weight,
             least_gain=LEAST_GAIN,
             max_conditions=self.max_conditions,
+            max_categories=self.max_categories,
             repeats=REPEATS,
             least_cover=self.min_support * weight,
             allowed=None if upward is None else {1: upward, -1: upward[:, ::-1]},
@@ -200,6 +202,8 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
         Maximum number of rules, as in `AdditiveRulesRegressor`; R2 is that of the scores.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
+    max_categories : int, default=8
+        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
     {missing}
