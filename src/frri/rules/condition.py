@@ -160,22 +160,15 @@ def join_ranges(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     """
     found: list[Condition] = []
     for condition in conditions:
-        ranges = (range_of(other, condition) for other in found)
-        place, joined = next(((k, one) for k, one in enumerate(ranges) if one), (0, None))
-        if joined is None:
-            found.append(condition)
+        for place, other in enumerate(found):
+            pair = sides_of(other, condition)
+            if pair is not None and pair[0].core_low <= pair[1].core_high:
+                ends = *pair[0].trapezoid[:2], *pair[1].trapezoid[2:]
+                found[place] = NumericCondition(condition.attribute, *ends)
+                break
         else:
-            found[place] = joined
+            found.append(condition)
     return tuple(found)
-
-
-def range_of(one: Condition, other: Condition) -> NumericCondition | None:
-    """Return the range of a lower and an upper bound; None for other pairs and if cores cross."""
-    pair = sides_of(one, other)
-    if pair is None or pair[0].core_low > pair[1].core_high:
-        return None
-    low, high = pair
-    return NumericCondition(one.attribute, *low.trapezoid[:2], *high.trapezoid[2:])
 
 
 def sides_of(one: Condition, other: Condition) -> tuple[NumericCondition, NumericCondition] | None:
