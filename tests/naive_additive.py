@@ -1,12 +1,14 @@
 """Additive rules straight from their words: slow, obvious, the measure of the fast code.
 
 A table is a list of columns with None where a value is missing; `nominal` says which columns hold the
-numbers of categories. A test is a triple (attribute, "<=" or ">=" or "in", threshold or frozenset of
-categories), a rule a list of tests. Everything is computed object by object and threshold by threshold.
+numbers of categories. A test is a triple (attribute, "<=" or ">=" or "in", bounds or frozenset of
+categories), a rule a list of tests. Bounds are a pair: "<=" holds fully up to the first, ">=" from the
+second on. Everything is computed object by object and threshold by threshold.
 """
 
-from itertools import pairwise
-from math import comb, log, sqrt
+from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import count, pairwise
+from math import comb, floor, log, log10, sqrt
 
 import numpy as np
 
@@ -51,47 +53,77 @@ def thresholds(column, weights):
     return [middles[k] for k in sorted(chosen)]
 
 
-def ramp(threshold, column, usual):
-    """Half-width of a ramp: the usual one, or as much as there is room within the values."""
-    room = min(threshold - min(known(column)), max(known(column)) - threshold)
-    return min(max(0.99 * room, 1e-4 * usual), usual)
+def rounded(number, exponent):
+    """The nearest multiple of a power of ten."""
+    return float(Decimal(number).quantize(Decimal(1).scaleb(exponent), ROUND_HALF_EVEN))
 
 
-def membership(test, x, half):
+def ramps(column, weights, usual):
+    """Ends of every ramp by its bounds.
+
+    A ramp reaches the usual half-width to both sides, or as far as there are values; its ends have two
+    digits of its width, or are integers like all values. If no value is between the ends, it is crisp.
+    """
+    values, found = sorted(set(known(column))), {}
+    integers = all(value == int(value) for value in values)
+    for cut in thresholds(column, weights):
+        half = min(usual, cut - values[0], values[-1] - cut)
+        if half < 1e-4 * usual:
+            continue
+        exponent = floor(log10(2 * half)) - 1
+        exponent = max(exponent, 0) if integers else exponent
+        low = max(values[0], rounded(cut - half, exponent))
+        high = min(values[-1], rounded(cut + half, exponent))
+        bounds, ends = (low, high), (low, high)
+        if not any(low < value < high for value in values):
+            below, above = max(v for v in values if v <= cut), min(v for v in values if v > cut)
+            ends = below + (above - below) / 4, above - (above - below) / 4
+            bounds = (floor(cut), floor(cut) + 1)
+            if not integers:
+                steps = (rounded(cut, -k) for k in count(-floor(log10(above - below)) - 1))
+                bounds = (next(x for x in steps if below < x < above),) * 2
+        found.setdefault(tuple(map(float, bounds)), ends)
+    return found
+
+
+def membership(test, x, ramps):
     attribute, side, what = test
     if x[attribute] is None:
         return 0.0
     if side == "in":
         return 1.0 if x[attribute] in what else 0.0
-    at_most = min(max(0.5 + (what - x[attribute]) / (2 * half[attribute, what]), 0.0), 1.0)
+    low, high = ramps[attribute][what]
+    at_most = min(max((high - x[attribute]) / (high - low), 0.0), 1.0)
     return at_most if side == "<=" else 1.0 - at_most
 
 
 # --- the search for one rule
 
 
+def crosses(test, rule):
+    """Whether there is a test of the other side such that nowhere both hold fully."""
+    attribute, side, (low, high) = test
+    others = [bounds for j, other, bounds in rule if j == attribute and other != side]
+    return any(one[0] < high if side == ">=" else low < one[1] for one in others)
+
+
 class Search:
-    def __init__(
-        self, columns, nominal, weights, penalty, width, max_conditions, centred=False, curved=False
-    ):
+    def __init__(self, columns, nominal, weights, penalty, width, max_conditions, centred=False):
         self.columns, self.nominal, self.weights = columns, nominal, weights
         self.penalty, self.max_conditions = penalty, max_conditions
-        self.centred, self.curved = centred, curved
+        self.centred = centred
         self.rows = list(zip(*columns, strict=True))
         varied = [len(set(known(column))) > 1 for column in columns]
         self.usable = [j for j, several in enumerate(varied) if several]
         ordered = [j for j in self.usable if not nominal[j]]
         self.usual = {j: half_width(columns[j], weights, width) for j in ordered}
-        self.thresholds = {j: thresholds(columns[j], weights) for j in ordered}
-        self.half = {
-            (j, t): ramp(t, columns[j], self.usual[j]) for j in ordered for t in self.thresholds[j]
-        }
+        self.ramps = {j: ramps(columns[j], weights, self.usual[j]) for j in ordered}
 
     def degree(self, rule):
         degrees = [1.0] * len(self.rows)
         for i, x in enumerate(self.rows):
             for test in rule:
-                degrees[i] *= membership(test, x, self.half)
+                degrees[i] *= membership(test, x, self.ramps)
         return degrees
 
     def sums(self, degrees, lane):
@@ -124,9 +156,9 @@ class Search:
                 if (j, "in") not in used:
                     yield from self.sets(rule, j, pull)
                 continue
-            for t in self.thresholds[j]:
+            for t in self.ramps[j]:
                 for side in ("<=", ">="):
-                    again = (j, side, t) in rule if self.curved else (j, side) in used
+                    again = (j, side) in used or crosses((j, side, t), rule)
                     if not again and side in pull["sides"].get(j, ("<=", ">=")):
                         yield (j, side, t), 0.0
 

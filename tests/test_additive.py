@@ -97,7 +97,7 @@ def attributes_of(nominal):
 def both_searches(values, nominal, weights, penalty, squared=False):
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     listed = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
-    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, 3, squared, squared)
+    slow = naive.Search(listed, nominal, weights.tolist(), penalty, WIDTH, 3, squared)
     return induction(columns, None, weights.sum(), penalty, squared=squared), slow
 
 
@@ -124,7 +124,7 @@ def as_naive(columns, test):
     if test.side == ONE_OF:
         return test.attribute, "in", frozenset(map(float, test.categories))
     k = columns.ordered.tolist().index(test.attribute)
-    return test.attribute, SIDES[test.side], float(columns.cuts[k, test.which])
+    return test.attribute, SIDES[test.side], tuple(columns.cores[k, test.which].tolist())
 
 
 def listed(fast, found):
@@ -148,13 +148,12 @@ def test_the_scan_is_brute_force(table):
     sums = kernels.binned(columns.values, columns.bins, columns.n_bins, lanes)
     _, G, _, H, M = columns.from_bins(sums)
     for k, j in enumerate(columns.ordered.tolist()):
-        assert slow.usual[j] == pytest.approx(columns.units[k], rel=1e-9)
-        n_cuts = len(slow.thresholds[j])
-        assert columns.cuts[k, :n_cuts].tolist() == slow.thresholds[j]
-        assert np.isnan(columns.cuts[k, n_cuts:]).all()
-        for t, cut in enumerate(slow.thresholds[j]):
+        n_ramps = len(slow.ramps[j])
+        assert [*map(tuple, columns.cores[k, :n_ramps].tolist())] == [*slow.ramps[j]]
+        assert np.isnan(columns.cores[k, n_ramps:]).all()
+        for t, bounds in enumerate(slow.ramps[j]):
             for side, sign in SIDES.items():
-                ramp = [naive.membership((j, sign, cut), x, slow.half) for x in slow.rows]
+                ramp = [naive.membership((j, sign, bounds), x, slow.ramps) for x in slow.rows]
                 degree = mu * ramp
                 scale = 1e-9 * (1e-300 + np.abs(g * mu).sum())
                 assert G[k, t, side] == pytest.approx(sum(g * degree), abs=scale)
@@ -352,16 +351,16 @@ def test_texts_say_what_a_rule_adds():
     votes = AdditiveRulesClassifier(max_rules=1).fit(X, y.map({0: "setosa", 1: "v", 2: "v"}))
     text, base = str(votes.ruleset_).splitlines()
     scores = votes.ruleset_.base
-    assert base == f"BASE target setosa {scores[0]:+.2f}, v {scores[1]:+.2f}"
+    assert base == f"BASE target = setosa: {scores[0]:+.2f}, v: {scores[1]:+.2f}"
     assert text.endswith(
-        f"THEN target setosa {votes.ruleset_[0].weight:+.2f}   [covers 51 of 150, precision 0.98]"
+        f"THEN target = setosa: {votes.ruleset_[0].weight:+.2f}   [covers 51 of 150, precision 0.98]"
     )
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     sums = AdditiveRulesRegressor(max_rules=1).fit(X, y).ruleset_
     text, base = str(sums).splitlines()
     known = f"   [covers {sums[0].statistics.covered} of 442, mean "
-    assert f" THEN target {sums[0].consequent:+.6g}{known}" in text
-    assert base == f"BASE target {sums.base[0]:.6g}"
+    assert f" THEN target {sums[0].consequent:+.3g}{known}" in text
+    assert base == f"BASE target {sums.base[0]:.4g}"
 
 
 def by_rules(fit, X):
@@ -471,6 +470,27 @@ def test_large_sets_of_categories_are_written_as_exclusions(monkeypatch):
     assert plain.predict(new).tolist() == ["no", "yes", "no"]
 
 
+@pytest.mark.parametrize("most", [1, 3, 8])
+def test_a_condition_lists_few_categories(most):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 40, 3_000)
+    frame = pd.DataFrame(
+        {"town": [f"t{code:02}" for code in codes], "dose": rng.normal(size=3_000)}
+    )
+    noise, few = rng.random(3_000) < 0.05, (codes >= 5) & (frame["dose"] > 0).to_numpy()
+    for y in ((codes < 12) ^ noise, (codes < 20) ^ noise, few ^ noise):
+        fit = AdditiveRulesClassifier(max_rules=6, max_categories=most).fit(frame, y)
+        sets = [
+            condition
+            for rule in fit.ruleset_
+            for condition in rule.conditions
+            if isinstance(condition, NominalCondition)
+        ]
+        assert sets
+        assert max(len(condition.values) for condition in sets) <= most
+    assert any(condition.excludes for condition in sets) or most < 5
+
+
 def test_polars_and_pandas_give_the_same_rules():
     X, y = noisy(100)
     fit = AdditiveRulesClassifier(max_rules=4).fit(X, y)
@@ -542,7 +562,7 @@ def test_in_the_company_of_scikit_learn():
     assert search.best_score_ > 0.7
     fit = make_pipeline(StandardScaler(), AdditiveRulesClassifier(max_rules=3)).fit(X, y)
     assert (pickle.loads(pickle.dumps(fit)).predict_proba(X) == fit.predict_proba(X)).all()
-    scores = cross_val_score(AdditiveRulesClassifier(), *load_wine(return_X_y=True), cv=3)
+    scores = cross_val_score(AdditiveRulesClassifier(), *load_wine(return_X_y=True), cv=5)
     assert scores.mean() > 0.93
 
 

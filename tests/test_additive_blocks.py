@@ -26,7 +26,7 @@ def blocks_of(kind, columns, size, **objects):
 
 def naive_search(values, nominal, weights, penalty, squared=False):
     columns = [[None if np.isnan(x) else x for x in column] for column in values.T.tolist()]
-    return naive.Search(columns, nominal, weights.tolist(), penalty, WIDTH, 3, squared, squared)
+    return naive.Search(columns, nominal, weights.tolist(), penalty, WIDTH, 3, squared)
 
 
 # ---------------------------------------------------------------- naive twins

@@ -501,7 +501,7 @@ def test_a_number_is_the_sum_of_its_contributions():
     assert str(found).split("\n") == [
         "Predicted price = 230:",
         "    +200  base",
-        "     +60  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)",
+        "     +60  rule 2, which holds to 0.75: rooms >= 6 (partly from 2) (rooms = 5)",
         "     -30  rule 1: age >= 60 (age = 75)",
     ]
     assert (found.decision, found.scores, found.base) == (230.0, (230.0,), 200.0)
@@ -530,7 +530,7 @@ def test_a_class_leads_by_the_sum_of_its_votes():
     assert str(found).split("\n") == [
         "Predicted diabetes = yes with probability 0.61, by 0.60 more votes than for 'no':",
         "    -0.50  base",
-        "    +1.50  rule 1: glucose >= 180 (fades, ends at 100) (glucose = 180)",
+        "    +1.50  rule 1: glucose >= 180 (partly from 100) (glucose = 180)",
         "    -0.40  rule 2: age <= 40 (age = 30)",
         "For 'no', votes come to +0.90, most of them by rule 2 (+0.40).",
         "For 'perhaps', votes come to -1.00, and no rule votes for it here.",

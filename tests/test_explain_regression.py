@@ -168,7 +168,7 @@ def test_a_mean_is_told_by_its_shares():
     alone = MEAN.explain(ROW | {"colour": "red"})
     assert str(alone).splitlines() == [
         "Predicted price = 80, as one rule says:",
-        "   100%  80  rule 1, which holds to 0.50: a >= 1.5 (fades, ends at 0.5) (a = 1)",
+        "   100%  80  rule 1, which holds to 0.50: a >= 1.5 (partly from 0.5) (a = 1)",
     ]
 
 

@@ -280,7 +280,14 @@ def test_rules_weights_and_predictions_follow_the_definition(table, criterion, k
         for condition, (a, wanted) in zip(rule.conditions, conditions.items(), strict=True):
             assert condition.attribute == f"a{a}"
             if not isinstance(condition, NominalCondition):
-                assert (condition.support_low, condition.support_high) == wanted
+                low, high = wanted
+                column = [row[a] for row in renumbered if row[a] == row[a]]
+                if all(value == int(value) for value in column):  # 1.5 <= x < 4.5 is 2 <= x <= 4
+                    low, high = np.ceil(low), np.ceil(high) - 1
+                    if {*column} == {0, 1}:
+                        low, high = max(low, 0), min(high, 1)
+                    assert condition.core_high == high
+                assert (condition.support_low, condition.support_high) == (low, high)
     scores = np.array(
         [
             naive.modlem_scores(expected, renumbered, codes, len(present), kind, row)
@@ -410,11 +417,13 @@ def test_lem2_on_nominal_data():
 
 def test_intervals_are_one_condition():
     X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
-    rules = MODLEMClassifier().fit(X, [0, 0, 1, 0, 0]).ruleset_
-    (middle,) = [rule for rule in rules if rule.consequent == 1]
-    (condition,) = middle.conditions
-    assert (condition.core_low, condition.support_high) == (1.5, 2.5)
-    assert condition.membership([1.4, 1.5, 2.4999, 2.5]).tolist() == [0, 1, 1, 0]
+    for scale, bounds in ((0.5, (0.75, 1.25)), (1.0, (2.0, 2.0))):  # 2 is the only integer
+        rules = MODLEMClassifier().fit(scale * X, [0, 0, 1, 0, 0]).ruleset_
+        (middle,) = [rule for rule in rules if rule.consequent == 1]
+        (condition,) = middle.conditions
+        assert (condition.core_low, condition.support_high) == bounds
+        if scale == 0.5:
+            assert condition.membership([0.7, 0.75, 1.2499, 1.25]).tolist() == [0, 1, 1, 0]
 
 
 def test_one_class_and_contradictions():

@@ -212,7 +212,7 @@ def test_words_are_those_of_python(visit):
         phrase = text.replace("≤", "<=").replace("≥", ">=").replace(" is not ", " != ")
         phrase = phrase.replace("\N{MINUS SIGN}", "-")
         if attribute.kind != "ordinal":
-            expected = condition_text(condition, attribute, clip).partition(" (fades")[0]
+            expected = condition_text(condition, attribute, clip).partition(" (partly")[0]
             assert phrase.partition(" (not at all")[0].partition(" (still")[0] == expected
         assert "between" not in text
         for end in unreached(condition, attribute) if clip else ():

@@ -463,7 +463,7 @@ def test_right_to_left_names_do_not_turn_what_is_beside_them(pages):
     assert accuracy.evaluate(IN_ORDER, [well, ": 100", ill, ": 100"])
     page.evaluate("document.getElementById('plain-rules').hidden = false")
     plain = page.locator("#plain-rules li").first
-    assert plain.evaluate(IN_ORDER, ["IF", age, "<=", "-0.52", "(fades", "THEN", ill])
+    assert plain.evaluate(IN_ORDER, ["IF", age, "<=", "-0.52", "(partly", "THEN", ill])
     page.click("#tab-overview")
     merged = page.locator(".merged li").first
     assert merged.evaluate(IN_ORDER, ["IF", age, "<=", "-0", "THEN", ill])

@@ -331,22 +331,36 @@ def test_whole_decision_list(seed, optimizations):
     how = {"optimizations": optimizations, "weights": weights}
     expected = naive.decision_list(table.values, table.classes.tolist(), kinds, order, deal, **how)
     model.fit(frame, y, sample_weight=weights)
-    found = [[readable(c, table.attributes) for c in rule.conditions] for rule in model.ruleset_]
-    assert found == [naive.tightest(rule) for _, rule in expected] + [[]]
+    found = [ranges(tests_of(rule, table.attributes), table.values) for rule in model.ruleset_]
+    assert found == [ranges(naive.tightest(rule), table.values) for _, rule in expected] + [[]]
 
 
-def readable(condition, attributes):
-    """A condition of the rule model as a naive test."""
-    names = [attribute.name for attribute in attributes]
-    j = names.index(condition.attribute)
-    if isinstance(condition, NominalCondition):
-        (value,) = condition.values
-        return j, "=", float(attributes[j].categories.index(value))
-    if condition.core_high < np.inf:
+def tests_of(rule, attributes):
+    """The conditions of a rule of the rule model as naive tests."""
+    names, tests = [attribute.name for attribute in attributes], []
+    for condition in rule.conditions:
+        j = names.index(condition.attribute)
+        if isinstance(condition, NominalCondition):
+            (value,) = condition.values
+            tests.append((j, "=", float(attributes[j].categories.index(value))))
+            continue
+        assert condition.trapezoid[0] == condition.trapezoid[1]
         assert condition.trapezoid[2] == condition.trapezoid[3]
-        return j, "<=", condition.core_high
-    assert condition.trapezoid[0] == condition.trapezoid[1]
-    return j, ">=", condition.core_low
+        bounds = (j, ">=", condition.core_low), (j, "<=", condition.core_high)
+        tests += [bound for bound in bounds if np.isfinite(bound[2])]
+    return tests
+
+
+def ranges(tests, values):
+    """Column, least and greatest value of all tests of a column; both in a column of 0 and 1."""
+    found = {}
+    for j, comparison, value in tests:
+        low, high = found.get(j, (-np.inf, np.inf))
+        found[j] = low if comparison == "<=" else value, high if comparison == ">=" else value
+    for j, (low, high) in found.items():
+        if np.isin(values[:, j], [0, 1, np.nan]).all():
+            found[j] = max(low, 0), min(high, 1)
+    return [(j, *bounds) for j, bounds in found.items()]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -356,7 +370,7 @@ def test_first_rule_that_holds_decides_by_the_classes_it_covers(seed):
     model = RIPPERClassifier(random_state=seed, missing="fails").fit(frame, y)
     attributes = model.ruleset_.attributes
     values = model._new_values(frame)
-    rules = [[readable(c, attributes) for c in rule.conditions] for rule in model.ruleset_]
+    rules = [tests_of(rule, attributes) for rule in model.ruleset_]
     deciding = [
         next(r for r, rule in enumerate(rules) if naive.covered(values, rule, [i]))
         for i in range(len(X))

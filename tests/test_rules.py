@@ -348,8 +348,8 @@ def test_impossible_trapezoids_are_refused(bounds, message):
         (NumericCondition("age", 20, nextafter(20, 30), 30, 30), "20 < age <= 30"),
         (NumericCondition("age", 20, nextafter(20, 30)), "age > 20"),
         (NumericCondition("age", 30, 30, 30, 30), "age = 30"),
-        (NumericCondition("age", 20, 30, 30, 44), "age = 30 (fades, ends at 20 and 44)"),
-        (NumericCondition("age", core_high=30, support_high=44), "age <= 30 (fades, ends at 44)"),
+        (NumericCondition("age", 20, 30, 30, 44), "age = 30 (partly from 20 to 44)"),
+        (NumericCondition("age", core_high=30, support_high=44), "age <= 30 (partly to 44)"),
         (NumericCondition("age"), "age is anything"),
     ],
 )
@@ -359,8 +359,8 @@ def test_conditions_read_as_phrases(condition, expected):
 
 def test_an_end_that_clipped_values_never_reach_is_not_promised():
     condition = NumericCondition("age", core_high=90, support_high=120)
-    assert condition_text(condition, AGE, clip=True) == "age <= 90 (fades)"
-    assert condition_text(condition, AGE, clip=False) == "age <= 90 (fades, ends at 120)"
+    assert condition_text(condition, AGE, clip=True) == "age <= 90 (partly above)"
+    assert condition_text(condition, AGE, clip=False) == "age <= 90 (partly to 120)"
 
 
 def test_a_rule_alone_reads_as_a_sentence():
@@ -370,7 +370,7 @@ def test_a_rule_alone_reads_as_a_sentence():
     rule = Rule((colour, NumericCondition.below("age", 30), size), "no", 0.9, statistics=seen)
     assert str(rule) == (
         "IF colour in {blue, red} AND age < 30 AND 12345678 <= size <= 12345679 "
-        "(fades, ends at 0.3 and 2000000000) THEN no   [weight 0.90, covers 4, precision 0.75]"
+        "(partly from 0.3 to 2000000000) THEN no   [weight 0.90, covers 4, precision 0.75]"
     )
     assert str(Rule((), 1)) == "ALWAYS 1   [weight 1.00]"
     assert repr(rule).startswith("Rule(conditions=(NominalCondition(attribute='colour'")
@@ -519,7 +519,7 @@ def test_no_rules_at_all_fall_back_on_the_priors():
 def test_views_of_a_ruleset():
     rules = example().with_statistics([[20, 0], [70, 1]], ["no", "yes"])
     assert str(rules).splitlines()[0] == (
-        "IF age <= 30 (fades, ends at 50) THEN ill = no   [weight 0.90, covers 1 of 5, precision 1.00]"
+        "IF age <= 30 (partly to 50) THEN ill = no   [weight 0.90, covers 1 of 5, precision 1.00]"
     )
     assert repr(rules) == "<RuleSet: 2 rules with 3 conditions for 'ill'>"
     frame = rules.to_frame()

@@ -238,7 +238,7 @@ def explain(
     ... )
     >>> print(explain(rules, {"glucose": 170}))
     Predicted diabetes = yes because rule 2 holds to 0.88 and counts 0.70:
-    glucose >= 180 (fades, ends at 100) holds to 0.88 (glucose = 170).
+    glucose >= 180 (partly from 100) holds to 0.88 (glucose = 170).
     For 'no', rule 1 counts 0.22; to count as much as rule 2 does now (0.70):
     glucose = 170, needed at most 124.1.
     The smallest change that alters the decision: 'no' by rule 1 if glucose were 146 instead of 170.
@@ -255,7 +255,7 @@ def explain(
     >>> print(explain(prices, {"age": 75, "rooms": 5}))
     Predicted price = 230:
         +200  base
-         +60  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
+         +60  rule 2, which holds to 0.75: rooms >= 6 (partly from 2) (rooms = 5)
          -30  rule 1: age >= 60 (age = 75)
 
     A weighted mean is listed by the percentages of the rules:
@@ -263,7 +263,7 @@ def explain(
     >>> means = RuleSet((Rule((), 100.0, 0.5), large), ages, (), "price", semantics="weighted-mean")
     >>> print(explain(means, {"age": 75, "rooms": 5}))
     Predicted price = 88, the mean of what 2 rules say:
-        60%  80  rule 2, which holds to 0.75: rooms >= 6 (fades, ends at 2) (rooms = 5)
+        60%  80  rule 2, which holds to 0.75: rooms >= 6 (partly from 2) (rooms = 5)
         40%  100  rule 1: always
 
     In regression, the search is for the smallest change that reaches a goal:

@@ -18,6 +18,9 @@ from frri.rules.rule import as_labels, label_array
 from frri.table import Attribute, EncodedTable, column_names
 from frri.table.columns import is_missing, plain_table, to_number
 
+# From here on not every integer is a floating-point number.
+LARGEST_INTEGER = 2.0**52
+
 
 class CheckedTable:
     """Base of the training tables."""
@@ -276,6 +279,18 @@ def check_class_weight(class_weight: Any) -> None:
             f'class_weight must be "balanced", None or a mapping of classes, '
             f"got {short_repr(class_weight)}."
         )
+
+
+def are_integers(column: Floats) -> bool:
+    """Return whether the values of a column, apart from missing ones, are integers.
+
+    Examples
+    --------
+    >>> are_integers(np.array([1.0, np.nan, 3.0])), are_integers(np.array([1.0, 2.5]))
+    (True, False)
+    """
+    known = column[~np.isnan(column)]
+    return bool((np.abs(known) < LARGEST_INTEGER).all() and (known % 1.0 == 0.0).all())
 
 
 def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, target: str) -> Floats:

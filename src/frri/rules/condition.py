@@ -1,6 +1,7 @@
 """One condition of a rule: a fuzzy set over the values of one feature."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, nextafter
 
@@ -143,6 +144,42 @@ class NominalCondition(Condition):
         codes = category_codes(plain_column(values, self.attribute), sorted(self.values))
         holds = ((codes >= 0.0) != self.excludes) & ~np.isnan(codes)
         return np.asarray(holds, dtype=np.float64)
+
+
+def join_ranges(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Join lower and upper bounds of the same feature to ranges, where their cores do not cross.
+
+    A range holds to the degree to which both bounds hold: no value lies on two slopes.
+
+    Examples
+    --------
+    >>> at_least = NumericCondition("age", support_low=10, core_low=20)
+    >>> at_most = NumericCondition("age", core_high=30, support_high=40)
+    >>> [condition.trapezoid for condition in join_ranges([at_most, at_least])]
+    [(10, 20, 30, 40)]
+    """
+    found: list[Condition] = []
+    for condition in conditions:
+        for place, other in enumerate(found):
+            pair = sides_of(other, condition)
+            if pair is not None and pair[0].core_low <= pair[1].core_high:
+                ends = *pair[0].trapezoid[:2], *pair[1].trapezoid[2:]
+                found[place] = NumericCondition(condition.attribute, *ends)
+                break
+        else:
+            found.append(condition)
+    return tuple(found)
+
+
+def sides_of(one: Condition, other: Condition) -> tuple[NumericCondition, NumericCondition] | None:
+    """Return a lower and an upper bound of the same feature in this order; None for other pairs."""
+    if one.attribute == other.attribute:
+        for low, high in ((one, other), (other, one)):
+            if isinstance(low, NumericCondition) and isinstance(high, NumericCondition):
+                open_sides = low.core_high == inf and high.core_low == -inf
+                if open_sides and low.core_low > -inf and high.core_high < inf:
+                    return low, high
+    return None
 
 
 def is_strict(core: float, support: float) -> bool:

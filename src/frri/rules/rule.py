@@ -144,7 +144,7 @@ class Rule:
     >>> from frri.rules import NumericCondition
     >>> rule = Rule((NumericCondition("age", core_high=30, support_high=41.5),), "no", 0.9)
     >>> print(rule)
-    IF age <= 30 (fades, ends at 41.5) THEN no   [weight 0.90]
+    IF age <= 30 (partly to 41.5) THEN no   [weight 0.90]
     >>> rule.attributes
     ('age',)
     """

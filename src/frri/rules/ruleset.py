@@ -100,8 +100,8 @@ class RuleSet:
     ...     target="diabetes",
     ... )
     >>> print(rules)
-    IF glucose <= 105 (fades, ends at 191) THEN diabetes = no   [weight 0.90]
-    IF glucose >= 180 (fades, ends at 100) THEN diabetes = yes   [weight 0.80]
+    IF glucose <= 105 (partly to 191) THEN diabetes = no   [weight 0.90]
+    IF glucose >= 180 (partly from 100) THEN diabetes = yes   [weight 0.80]
     >>> rules.predict([[90], [170]]).tolist()
     ['no', 'yes']
     >>> RuleSet.from_json(rules.to_json()) == rules

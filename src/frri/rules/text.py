@@ -9,7 +9,14 @@ from unicodedata import bidirectional
 import numpy as np
 
 from frri._util import one_line
-from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
+from frri.rules.condition import (
+    Condition,
+    NominalCondition,
+    NumericCondition,
+    is_strict,
+    join_ranges,
+    sides_of,
+)
 from frri.rules.semantics import COUNTABLE
 from frri.table import Attribute
 
@@ -19,6 +26,8 @@ if TYPE_CHECKING:
 
 # Largest and smallest votes that are shown, if there are more than both together.
 SHOWN_VOTES = 3
+# Slopes that do not end within the range.
+BEYOND = ("below", "above")
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 
@@ -43,11 +52,13 @@ def base_text(ruleset: "RuleSet") -> str:
     if not ruleset.semantics.meaning.adds:
         return ""
     if ruleset.task == "regression":
-        return f"BASE {ruleset.target} {ruleset.base[0]:.6g}"
+        return f"BASE {ruleset.target} {_short(ruleset.base[0])}"
     ordinal = ruleset.task == "ordinal"
-    labels = [f"at least {c}" for c in ruleset.classes[1:]] if ordinal else ruleset.classes
+    labels = [f"at least {isolate(c)}" for c in ruleset.classes[1:]]
+    labels = labels if ordinal else [*map(isolate, ruleset.classes)]
     amounts = zip(labels, ruleset.base, strict=True)
-    return f"BASE {ruleset.target} {', '.join(f'{c} {amount:+.2f}' for c, amount in amounts)}"
+    listed = ", ".join(f"{c}: {amount:+.2f}" for c, amount in amounts)
+    return f"BASE {ruleset.target} {'' if ordinal else '= '}{listed}"
 
 
 def rule_text(
@@ -91,11 +102,11 @@ def _consequent(ruleset: "RuleSet | None", rule: "Rule") -> str:
         return _votes_text(ruleset, rule, rule.votes)
     if ruleset is not None and ruleset.semantics.meaning.adds:
         if ruleset.semantics.meaning.says == "number":
-            form = "+.2f" if ruleset.classes else "+.6g"
-            return f"{rule.weight * float(rule.consequent):{form}}"
-        return f"{isolate(rule.consequent)} {rule.weight:+.2f}"
+            number = rule.weight * float(rule.consequent)
+            return f"{number:+.2f}" if ruleset.classes else _signed(number)
+        return f"= {isolate(rule.consequent)}: {rule.weight:+.2f}"
     numbers = ruleset is not None and ruleset.task == "regression"
-    said = f"{rule.consequent:.6g}" if numbers else isolate(rule.consequent)
+    said = _short(float(rule.consequent)) if numbers else isolate(rule.consequent)
     return f"{'=' if rule.relation == 'is' else rule.relation} {said}"
 
 
@@ -105,10 +116,10 @@ def _votes_text(ruleset: "RuleSet | None", rule: "Rule", votes: tuple[float, ...
     if ruleset is None:
         return "by votes " + ", ".join(f"{vote:+.3g}" for vote in amounts)
     order = sorted(range(len(amounts)), key=lambda c: -amounts[c])
-    shown = [f"{isolate(ruleset.classes[c])} {amounts[c]:+.2f}" for c in order]
+    shown = [f"{isolate(ruleset.classes[c])}: {amounts[c]:+.2f}" for c in order]
     if len(shown) > 2 * SHOWN_VOTES:
         shown[SHOWN_VOTES:-SHOWN_VOTES] = ["..."]
-    return ", ".join(shown)
+    return f"= {', '.join(shown)}"
 
 
 def _bracketed(ruleset: "RuleSet | None", rule: "Rule") -> str:
@@ -130,11 +141,44 @@ def _bracketed(ruleset: "RuleSet | None", rule: "Rule") -> str:
 
 
 def condition_texts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
-    """Return each condition of a rule as a phrase."""
-    if ruleset is None:
-        return [condition_text(c, rule.units.get(c.attribute)) for c in rule.conditions]
-    attributes = {attribute.name: attribute for attribute in ruleset.attributes}
-    return [condition_text(c, attributes[c.attribute], ruleset.clip) for c in rule.conditions]
+    """Return each condition of a rule as a phrase; two bounds of one feature are one range."""
+    attributes = dict(rule.units)
+    if ruleset is not None:
+        attributes = {attribute.name: attribute for attribute in ruleset.attributes}
+    clip = ruleset is not None and ruleset.clip
+    phrases: dict[Condition, str] = {}
+    for condition in join_ranges(rule.conditions):
+        attribute = attributes.get(condition.attribute)
+        other = next((one for one in phrases if sides_of(one, condition)), None)
+        text = crossing_text(other, condition, attribute) if other is not None else ""
+        if other is not None and text:
+            phrases[other] = text
+        else:
+            phrases[condition] = condition_text(condition, attribute, clip)
+    return [*phrases.values()]
+
+
+def crossing_text(one: Condition, other: Condition, attribute: Attribute | None) -> str:
+    """Return a lower and an upper bound whose slopes cross as one phrase; nothing for other pairs.
+
+    They hold fully nowhere: the phrase states where they hold most.
+
+    Examples
+    --------
+    >>> at_least = NumericCondition("dose", support_low=-2, core_low=0)
+    >>> at_most = NumericCondition("dose", core_high=-1.5, support_high=1)
+    >>> crossing_text(at_most, at_least, None)
+    'dose about -0.5 (partly from -2 to 1)'
+    """
+    low, high = sides_of(one, other) or (None, None)
+    if low is None or high is None or low.support_low >= high.support_high:
+        return ""
+    if attribute is not None and attribute.kind == "ordinal":
+        return ""
+    start, end = low.support_low, high.support_high
+    top = min(max((start + end) / 2.0, high.core_high), low.core_low)
+    show = _number if attribute is None else attribute.show
+    return f"{isolate(low.attribute)} about {show(top)} (partly from {show(start)} to {show(end)})"
 
 
 def condition_text(
@@ -148,11 +192,11 @@ def condition_text(
     --------
     >>> age = Attribute("age", 0, 100)
     >>> condition_text(NumericCondition("age", 20, 30, 40, 55.5), age)
-    '30 <= age <= 40 (fades, ends at 20 and 55.5)'
+    '30 <= age <= 40 (partly from 20 to 55.5)'
     >>> condition_text(NumericCondition.below("age", 30), age)
     'age < 30'
     >>> condition_text(NumericCondition("age", 1 / 3, 1000000))
-    'age >= 1000000 (fades, ends at 0.333333)'
+    'age >= 1000000 (partly from 0.333333)'
     >>> condition_text(NominalCondition("colour", frozenset({"red", "blue"}), excludes=True))
     'colour not in {blue, red}'
 
@@ -174,13 +218,18 @@ def condition_text(
         return _ordinal_text(condition, attribute)
     show = _number if attribute is None else attribute.show
     support_low, core_low, core_high, support_high = condition.trapezoid
+    # Clipped values never get past the range: an end beyond it is never reached.
+    least, most = (attribute.low, attribute.high) if clip and attribute else (-inf, inf)
     ends, signs, slopes = [], [], []
     for core, support in ((core_low, support_low), (core_high, support_high)):
         strict = is_strict(core, support)
         # An open side has no value that could be shown: categories and dates end somewhere.
         ends.append(show(support if strict else core) if abs(core) < inf else "")
         signs.append("<" if strict else "<=")
-        slopes += [support] if core != support and not strict else []
+        if core != support and not strict:
+            is_reached = least <= support <= most
+            ways = (f"from {show(support)}", f"to {show(support)}") if is_reached else BEYOND
+            slopes.append(ways[len(ends) - 1])
     low, high = ends
     if core_low == core_high:
         phrase = f"{name} = {show(core_low)}"
@@ -190,12 +239,8 @@ def condition_text(
         phrase = f"{name} {signs[0].replace('<', '>')} {low}"
     else:
         phrase = f"{name} {signs[1]} {high}" if high else f"{name} is anything"
-    if not slopes:
-        return phrase
-    # Clipped values never get past the range: an end beyond it is never reached.
-    least, most = (attribute.low, attribute.high) if clip and attribute else (-inf, inf)
-    reached = [end for end in slopes if least <= end <= most]
-    return f"{phrase} (fades{', ends at ' if reached else ''}{' and '.join(map(show, reached))})"
+    between = " " if set(slopes).isdisjoint(BEYOND) else " and "
+    return f"{phrase} (partly {between.join(slopes)})" if slopes else phrase
 
 
 def _ordinal_text(condition: NumericCondition, attribute: Attribute) -> str:
@@ -226,6 +271,11 @@ def _number(value: float) -> str:
 def _short(value: float) -> str:
     """Return a number with four significant digits, or all of its integer part."""
     return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _signed(value: float) -> str:
+    """Return a contribution with its sign and three significant digits, or its integer part."""
+    return f"{value:+.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:+.3g}"
 
 
 def amount(value: float) -> str:
@@ -280,7 +330,7 @@ def cell_text(title: str, value: Any) -> str:
 _CELLS: dict[str, Callable[[float], str]] = {
     "then": "{:.6g}".format,
     "vote": "{:+.2f}".format,
-    "contribution": "{:+.6g}".format,
+    "contribution": _signed,
     "covers": amount,
     "alone": amount,
     "mean": _short,

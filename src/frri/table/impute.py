@@ -40,7 +40,10 @@ def impute_missing(table: EncodedTable, weights: Floats | None = None) -> Encode
 
 def _typical(attribute: Attribute, known: Floats, counts: Floats | None) -> float | str | None:
     if attribute.categories is None:
-        return float(np.mean(_middles(known, counts))) if len(known) else 0.0
+        if not len(known):
+            return 0.0
+        middles = _middles(known, counts)
+        return float(middles[0] if (known % 1.0 == 0.0).all() else np.mean(middles))
     named = known >= 0.0
     known, counts = known[named], None if counts is None else counts[named]
     if not len(known):

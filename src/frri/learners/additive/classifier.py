@@ -43,12 +43,14 @@ class AdditiveRules(RuleLearner):
 
     max_rules: int | Literal["auto"] = "auto"
     max_conditions: int = 4
+    max_categories: int = 8
     min_support: float = 0.0
     monotonic_cst: Mapping[str, int] | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_size(self.max_rules, self.max_conditions)
+        check_count("max_categories", self.max_categories, 1)
         check_share("min_support", self.min_support)
 
     def _name(self) -> str:
@@ -97,6 +99,8 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         must promise to lower the loss by 0.3, by less in proportion with fewer than 50 samples.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
+    max_categories : int, default=8
+        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
     class_weight : "balanced", None or mapping, default=None
@@ -244,6 +248,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
             weight=weight,
             least_gain=LEAST_GAIN * min(1.0, weight / SMALL),
             max_conditions=self.max_conditions,
+            max_categories=self.max_categories,
             least_cover=self.min_support * weight,
             allowed=self._allowed(table),
         )

@@ -2,8 +2,9 @@
 
 A condition "at most t" is a ramp: 1 up to t - h, 0 from t + h, linear between; "at least t" is its
 complement. The half-width h is a number of standard deviations of the column, or less so that both
-ends lie within the range of its values. With degrees mu of the conditions
-so far, gradients g and curvatures h, a rule of degree mu times ramp has
+ends lie within the range of its values. The ends are rounded to few digits, those of a column of
+integers to integers, and a ramp that no value lies on is a crisp bound. With degrees mu of the
+conditions so far, gradients g and curvatures h, a rule of degree mu times ramp has
 
     G = sum g mu ramp,    H = sum h (mu ramp)^2,    M = sum of memberships.
 
@@ -14,7 +15,9 @@ running sums over the bins give all thresholds.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -23,16 +26,15 @@ from numpy.typing import NDArray
 from frri._compile import either
 from frri._reproducible import total
 from frri._util import Flags, Floats
+from frri.learners.training_table import are_integers
 from frri.rules import Condition, NominalCondition, NumericCondition
+from frri.rules.condition import join_ranges
 from frri.table import Attribute
 
 Integers = NDArray[np.integer]
 
 # Maximum number of thresholds of a column: with 64 of them the number of a bin is one byte.
 MAX_THRESHOLDS = 64
-# Fraction of the room between a threshold and the ends of the range that a ramp may take: less than
-# all, so that no value lies exactly at its end.
-ROOM = 0.99
 # Smallest half-width of a ramp, in units of the column: sums over narrower ones are not precise.
 LEAST_HALF_WIDTH = 1e-4
 # Kinds of tests; the first two are the sides of a threshold, in the order in which equal gains are
@@ -66,15 +68,14 @@ class SoftColumns:
     values: Floats
     bins: Integers
     # By column and threshold: number of bins before the beginning and the end of each ramp, the
-    # threshold in the units of `values` and of the user, and the half-width of the ramp; NaN after
-    # the last of a column.
+    # threshold and the half-width of the ramp, and by side the ends of core and support in the
+    # user's units; NaN after the last of a column.
     first: Integers
     last: Integers
     thresholds: Floats
-    cuts: Floats
     half_widths: Floats
-    # Unit of the values of each column.
-    units: Floats
+    cores: Floats
+    supports: Floats
     # Nominal features, and their codes by column and sample; one past the last where missing.
     nominal: Integers
     n_categories: Integers
@@ -100,24 +101,25 @@ class SoftColumns:
         )
         codes = np.where(known[nominal], np.nan_to_num(table.T[nominal]), n_categories[:, None])
         shape = (len(ordered), MAX_THRESHOLDS)
-        thresholds, cuts, half_widths = np.full((3, *shape), np.nan)
+        thresholds, half_widths = np.full((2, *shape), np.nan)
+        cores, supports = np.full((2, *shape, 2), np.nan)
         first, last = np.zeros((2, *shape), dtype=np.intp)
-        values, units = np.zeros((len(ordered), len(table))), np.empty(len(ordered))
-        bins = np.full(values.shape, -1)
+        values, bins = np.zeros((len(ordered), len(table))), np.full((len(ordered), len(table)), -1)
         for k, j in enumerate(ordered.tolist()):
             x, there = table[known[j], j], known[j]
-            units[k], middle = _half_width(x, weights[there], width), np.median(x)
-            found = midpoints(x, weights[there], MAX_THRESHOLDS)
-            own, n_cuts = (found - middle) / units[k], len(found)
-            room = np.minimum(found - x.min(), x.max() - found) / units[k]
-            half = np.clip(ROOM * room, LEAST_HALF_WIDTH, 1.0)
-            breaks = np.sort(np.concatenate((own - half, own + half)))
-            cuts[k, :n_cuts], thresholds[k, :n_cuts], half_widths[k, :n_cuts] = found, own, half
-            first[k, :n_cuts] = breaks.searchsorted(own - half, side="right")
-            last[k, :n_cuts] = breaks.searchsorted(own + half, side="right")
-            values[k, there] = (x - middle) / units[k]
+            unit, middle = _half_width(x, weights[there], width), np.median(x)
+            ramps = _ramps(x, midpoints(x, weights[there], MAX_THRESHOLDS), unit)
+            some = slice(len(ramps))
+            cores[k, some] = [ramp.cores for ramp in ramps]
+            supports[k, some] = [ramp.supports for ramp in ramps]
+            low, high = (np.array([ramp.ends for ramp in ramps]).T - middle) / unit
+            thresholds[k, some], half_widths[k, some] = (low + high) / 2.0, (high - low) / 2.0
+            breaks = np.sort(np.concatenate((low, high)))
+            first[k, some] = breaks.searchsorted(low, side="right")
+            last[k, some] = breaks.searchsorted(high, side="right")
+            values[k, there] = (x - middle) / unit
             bins[k, there] = breaks.searchsorted(values[k, there])
-        longest = max(1, np.isfinite(cuts).sum(axis=1).max(initial=0))
+        longest = max(1, np.isfinite(thresholds).sum(axis=1).max(initial=0))
         bins[bins < 0] = 2 * longest + 1
         return cls(
             ordered=ordered,
@@ -126,9 +128,9 @@ class SoftColumns:
             first=first[:, :longest],
             last=last[:, :longest],
             thresholds=thresholds[:, :longest],
-            cuts=cuts[:, :longest],
             half_widths=half_widths[:, :longest],
-            units=units,
+            cores=cores[:, :longest],
+            supports=supports[:, :longest],
             nominal=nominal,
             n_categories=n_categories,
             codes=codes.astype(np.intp),
@@ -197,8 +199,8 @@ class SoftColumns:
     def conditions(
         self, tests: Sequence[SoftTest], attributes: Sequence[Attribute]
     ) -> tuple[Condition, ...]:
-        """Return tests in the user's units."""
-        return tuple(self._condition(test, attributes[test.attribute]) for test in tests)
+        """Return tests in the user's units; both sides of a feature are one range."""
+        return join_ranges(self._condition(test, attributes[test.attribute]) for test in tests)
 
     def _condition(self, test: SoftTest, attribute: Attribute) -> Condition:
         if test.side == ONE_OF:
@@ -206,12 +208,22 @@ class SoftColumns:
             excludes = 2 * len(test.categories) > len(names)
             listed = (n for c, n in enumerate(names) if (c in test.categories) != excludes)
             return NominalCondition(attribute.name, frozenset(listed), excludes=excludes)
-        k = self.ordered.searchsorted(test.attribute)
-        cut = float(self.cuts[k, test.which])
-        half = float(self.half_widths[k, test.which] * self.units[k])
+        place = self.ordered.searchsorted(test.attribute), test.which, test.side
+        core, support = float(self.cores[place]), float(self.supports[place])
+        if attribute.is_flag and core == support == test.side:
+            return NumericCondition(attribute.name, core, core, core, core)
         if test.side == AT_MOST:
-            return NumericCondition(attribute.name, core_high=cut - half, support_high=cut + half)
-        return NumericCondition(attribute.name, support_low=cut - half, core_low=cut + half)
+            return NumericCondition(attribute.name, core_high=core, support_high=support)
+        return NumericCondition(attribute.name, support_low=support, core_low=core)
+
+    def may_join(self, test: SoftTest) -> Flags:
+        """Return the thresholds of the other side of a feature whose cores do not cross a test's.
+
+        A rule with both sides then has one range in which it holds fully.
+        """
+        k = self.ordered.searchsorted(test.attribute)
+        own, others = self.cores[k, test.which, test.side], self.cores[k, :, 1 - test.side]
+        return np.asarray(others <= own if test.side == AT_MOST else others >= own)
 
 
 def midpoints(values: Floats, weights: Floats, most: int) -> Floats:
@@ -236,6 +248,59 @@ def midpoints(values: Floats, weights: Floats, most: int) -> Floats:
     right = below[:-1].searchsorted(wanted).clip(1, len(middles) - 1)
     nearest = np.where(wanted - below[right - 1] <= below[right] - wanted, right - 1, right)
     return np.asarray(middles[np.unique(nearest)])
+
+
+class _Ramp(NamedTuple):
+    """Ends of a ramp, and by side the ends of core and support: the same if no value lies on it."""
+
+    ends: tuple[float, float]
+    cores: tuple[float, float]
+    supports: tuple[float, float]
+
+
+def _ramps(x: Floats, cuts: Floats, usual: float) -> list[_Ramp]:
+    """Return ramps around cuts between values, all different, within the range of the values.
+
+    Ends are rounded to a tenth or less of the width, those of a column of integers to integers. If
+    no value lies on a ramp, it is a crisp bound between two values: of integers "at most k" or "at
+    least k + 1", of other numbers the one with the fewest digits.
+    """
+    distinct = np.unique(x)
+    is_integer = are_integers(distinct)
+    least, most = float(distinct[0]), float(distinct[-1])
+    found: dict[tuple[float, float], _Ramp] = {}
+    for cut in cuts.tolist():
+        half = min(usual, cut - least, most - cut)
+        if half < LEAST_HALF_WIDTH * usual:
+            continue
+        exponent = Decimal(2.0 * half).adjusted() - 1
+        digits = -max(exponent, 0) if is_integer else -exponent
+        low, high = max(round(cut - half, digits), least), min(round(cut + half, digits), most)
+        place = int(distinct.searchsorted(cut, side="right"))
+        below, above = float(distinct[place - 1]), float(distinct[place])
+        ramp = _Ramp((low, high), (low, high), (high, low))
+        if below <= low and high <= above:
+            bounds = (float(floor(cut)), floor(cut) + 1.0) if is_integer else _between(below, above)
+            quarter = (above - below) / 4.0
+            ramp = _Ramp((below + quarter, above - quarter), bounds, bounds)
+        found.setdefault(ramp.cores, ramp)
+    return [*found.values()]
+
+
+def _between(below: float, above: float) -> tuple[float, float]:
+    """Return twice the number with the fewest digits between two, or both if there is none.
+
+    Examples
+    --------
+    >>> _between(0.31, 0.4525)
+    (0.4, 0.4)
+    """
+    middle, exponent = below + (above - below) / 2.0, Decimal(above - below).adjusted() + 1
+    for digits in range(-exponent, 20 - exponent):
+        shortest = round(middle, digits)
+        if below < shortest < above:
+            return shortest, shortest
+    return below, above
 
 
 def _half_width(x: Floats, weights: Floats, width: float) -> float:

@@ -51,9 +51,8 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
 
     A rule is a box with most sides open and soft edges: "at most t" holds fully up to one standard
     deviation of the feature below t and fades out linearly until one above it, or less so that both
-    ends lie within the range of the values. The degree of a rule
-    is the product of its conditions, two of which may bound the same side of a feature: then the
-    rule fades along a curve. It adds its number times its degree to the base value.
+    ends lie within the range of the values. The degree of a rule is the product of its conditions.
+    It adds its number times its degree to the base value.
 
     Rules are added one at a time, as in `AdditiveRulesClassifier`, by the gain on the squared error
     G^2 / (2 (H + lambda)), H about its mean because the base is fitted along; then all numbers and
@@ -70,6 +69,8 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         the residuals.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
+    max_categories : int, default=8
+        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
     {monotonic_cst}
@@ -170,6 +171,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
             weight=weight,
             least_gain=LEAST_GAIN,
             max_conditions=self.max_conditions,
+            max_categories=self.max_categories,
             repeats=REPEATS,
             least_cover=self.min_support * weight,
             allowed=None if upward is None else {1: upward, -1: upward[:, ::-1]},
@@ -200,6 +202,8 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
         Maximum number of rules, as in `AdditiveRulesRegressor`; R2 is that of the scores.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
+    max_categories : int, default=8
+        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
     {missing}
@@ -229,10 +233,10 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> additive = AdditiveRulesOrdinalClassifier(max_rules=3).fit(X, y)
     >>> print(additive.ruleset_)
-    IF petal width (cm) <= 0.39 (fades, ends at 1.91) THEN target -15.52   [covers 121 ...
-    IF petal length (cm) <= 4.611 (fades, ends at 6.889) AND petal width (cm) <= 1.604 (...) ...
-    IF petal length (cm) <= 1.991 (fades, ends at 5.509) THEN target -13.98   [covers ...
-    BASE target at least 1 +28.36, at least 2 +11.28
+    IF petal width (cm) <= 0.4 (partly to 1.9) THEN target -15.53   [covers 116 of 150, median 1]
+    IF petal length (cm) <= 4.6 (partly to 6.9) AND petal width (cm) <= 1.6 (partly to 2.5) AND ...
+    IF petal length (cm) <= 2 (partly to 5.5) THEN target -13.93   [covers 122 of 150, median 1]
+    BASE target at least 1: +28.38, at least 2: +11.20
     >>> additive.score(X, y) > 0.9
     True
     """

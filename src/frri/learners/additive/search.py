@@ -98,8 +98,7 @@ class StagewiseInduction:
     the weight were divided among several equal rules.
 
     With the squared error a constant is fitted together with the rules, so that only the deviation
-    of a rule from its mean counts, and a side of a feature may be bounded again by another
-    threshold, because the product of two ramps is a curve.
+    of a rule from its mean counts.
     """
 
     columns: SoftColumns
@@ -112,6 +111,8 @@ class StagewiseInduction:
     # Gain that a rule must promise, in regression in variances of the residuals.
     least_gain: float
     max_conditions: int
+    # Number of categories that a condition may list.
+    max_categories: int = 8
     # How often rules may be added that are there already, in all.
     repeats: int = 40
     # Weight that a rule must cover, times degrees.
@@ -298,8 +299,9 @@ class StagewiseInduction:
         gains = self._gains(self.columns.from_bins(sums), sign)
         for test in tests:
             if test.side != ONE_OF:
-                used = test.which if self.squared else slice(None)
-                gains[ordered.searchsorted(test.attribute), used, test.side] = 0.0
+                k = ordered.searchsorted(test.attribute)
+                gains[k, :, test.side] = 0.0
+                gains[k, ~self.columns.may_join(test), 1 - test.side] = 0.0
         if self.allowed is not None:
             gains *= self.allowed[sign][ordered][:, None, :]
         flat = gains.ravel()
@@ -315,23 +317,28 @@ class StagewiseInduction:
 
         In the order of gradient by curvature of a score, its best set is a beginning or an end. A
         set of s out of q categories is one of C(q, s), and the logarithm of this number is taken
-        off its gain when it competes.
+        off its gain when it competes. A condition lists at most `max_categories`, allowed or
+        excluded ones.
         """
-        seen = np.flatnonzero(lanes[-1])
+        seen, n_categories = np.flatnonzero(lanes[-1]), lanes.shape[1]
         if len(seen) < 2:
             return
         lanes = lanes[:, seen]
-        price = _log_choices(len(seen))
+        price, sizes = _log_choices(len(seen)), np.arange(1, len(seen))
+        is_short = np.minimum(sizes, len(seen) - sizes) <= self.max_categories
         n_scores = len(lanes) // 2
         ratios = lanes[:n_scores] / (lanes[n_scores:-1] + self.penalty)
         for order in np.argsort(-ratios, axis=1, kind="stable"):
             for direction in (order, order[::-1]):
                 gains = self._gains(lanes[:, direction[:-1]].cumsum(axis=1), sign)
-                worths = np.where(gains > 0.0, gains - price, 0.0)
+                worths = np.where((gains > 0.0) & is_short, gains - price, 0.0)
                 best = float(worths.max())
                 if best > 0.0:
                     last = int((worths >= best * (1.0 - EQUAL)).argmax())
-                    chosen = tuple(np.sort(seen[direction[: last + 1]]).tolist())
+                    listed, others = seen[direction[: last + 1]], seen[direction[last + 1 :]]
+                    if len(listed) > self.max_categories:  # all but the few others
+                        listed = np.setdiff1d(np.arange(n_categories), others)
+                    chosen = tuple(np.sort(listed).tolist())
                     test = SoftTest(attribute, ONE_OF, categories=chosen)
                     yield Candidate(float(worths[last]), float(gains[last]), test)
 

@@ -24,6 +24,7 @@ from frri.learners.compact.candidates import (
 from frri.learners.compact.tune_bounds import Boxes
 from frri.learners.training_table import (
     TrainingTable,
+    are_integers,
     check_class_weight,
     class_factors,
     scaled_values,
@@ -54,7 +55,8 @@ class CompactFRRIClassifier(RuleClassifier):
     Rules are selected one at a time by how much they improve the prediction, instead of by a cover
     of all samples. Rules compete by their precision as if all classes had the same size, so that a
     narrow rule of a small class wins against a broad rule of a large one. At the end the bounds of
-    the selected boxes are fine-tuned by gradient descent on the training loss.
+    the selected boxes are fine-tuned by gradient descent on the training loss, and rounded: to few
+    digits, to integers in a column of integers, and to the value itself in a column of 0 and 1.
 
     With more than 2,000 samples, boxes are built around evenly spaced samples. With more than
     10,000, about 10,000 evenly spaced samples, in proportion to the class sizes (a small class with
@@ -146,6 +148,8 @@ class CompactFRRIClassifier(RuleClassifier):
         boxes = Boxes.of(samples, selected)
         with self._step("fine-tuning of bounds"):
             boxes.fine_tune(samples, self.min_support)
+            boxes.round_bounds(table.attributes, np.array([*map(are_integers, table.values.T)]))
+            boxes.set_weights(samples)
         scores = boxes.scores(*boxes.signed_values(samples.values))[0]
         self.selection_ = Bunch(
             candidates=len(candidates.classes),

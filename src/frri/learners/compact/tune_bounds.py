@@ -13,7 +13,8 @@ rule.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,8 @@ class Boxes:
     widths: Floats
     # Rules, columns and codes of conditions on categories, which are not fine-tuned.
     rigid: list[tuple[int, int, float]]
+    # By slot and rule: ends of core and support in the user's units, once they are rounded.
+    rounded: dict[tuple[int, int], tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, samples: BoxSamples, rules: CandidateBoxes) -> "Boxes":
@@ -99,16 +102,52 @@ class Boxes:
         trapezoids: dict[int, list[float]] = {}
         for k in np.flatnonzero(self.there[:, rule]).tolist():
             a, sign = int(self.attributes[k, rule]), self.signs[k, rule]
-            ends = sign * self.cores[k, rule], sign * (self.cores[k, rule] + self.widths[k, rule])
-            core, end = (_in_units(float(one), attributes[a]) for one in ends)
+            core, end = self.rounded.get((k, rule)) or self._ends(k, rule, attributes[a])
             trapezoid = trapezoids.setdefault(a, [-np.inf, -np.inf, np.inf, np.inf])
-            if sign > 0.0:
+            if core == end:  # a column of 0 and 1
+                trapezoid[:] = [core] * 4
+            elif sign > 0.0:
                 trapezoid[2:] = core, end
             else:
                 trapezoid[:2] = end, core
         for a, trapezoid in trapezoids.items():
             found[a] = NumericCondition(attributes[a].name, *trapezoid)
         return tuple(found[a] for a in sorted(found))
+
+    def _ends(self, slot: int, rule: int, attribute: Attribute) -> tuple[float, float]:
+        """Return the ends of the core and of the support of a side in the units of the table."""
+        sign, core = self.signs[slot, rule], self.cores[slot, rule]
+        ends = sign * core, sign * (core + self.widths[slot, rule])
+        return _in_units(float(ends[0]), attribute), _in_units(float(ends[1]), attribute)
+
+    def round_bounds(self, attributes: Sequence[Attribute], integers: Flags) -> None:
+        """Round the ends of cores and supports to few digits, in columns of integers to integers.
+
+        Cores end within the range. A side of a column of 0 and 1 tests for the value it holds for,
+        or is dropped if it holds for the other value to more than one half.
+        """
+        for k, r in np.argwhere(self.there).tolist():
+            a, sign = int(self.attributes[k, r]), float(self.signs[k, r])
+            low, high = attributes[a].low, attributes[a].high
+            core, end = self._ends(k, r, attributes[a])
+            if not 0.0 < high - low < np.inf or not np.isfinite(end - core):
+                continue
+            if attributes[a].is_flag and integers[a]:
+                self.there[k, r] = abs(float(sign > 0.0) - core) >= abs(end - core) / 2.0
+                core = end = float(sign < 0.0)
+                self.cores[k, r], self.widths[k, r] = sign * core, 0.5  # -1 for the other value
+            else:
+                exponent = Decimal(abs(end - core)).adjusted() - 1
+                digits = -max(exponent, 0) if integers[a] else -exponent
+                width = round(abs(end - core), digits) or 1.0
+                core = min(max(round(core, digits), low), high)
+                if k and sign < 0.0 and self.there[k - 1, r] and self.attributes[k - 1, r] == a:
+                    core = min(core, self.rounded[k - 1, r][0])
+                end = round(core + sign * width, digits)
+                scaled = sign * (core - low) / (high - low), abs(end - core) / (high - low)
+                self.cores[k, r], self.widths[k, r] = scaled
+                self.there[k, r] = core != (high if sign > 0.0 else low)
+            self.rounded[k, r] = core, end
 
     def signed_values(self, values: Floats) -> tuple[list[Floats], Flags]:
         """Return the signed values for each slot, and which samples a rule cannot match."""

@@ -187,7 +187,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     >>> X = pd.DataFrame({"colour": ["red", "red", None, "blue"], "size": [5.0, 3.0, 1.0, None]})
     >>> clf = FRRIClassifier(conditions={"size": "at least"}, missing="similar")
     >>> print(clf.fit(X, ["no", "no", "yes", "yes"]).ruleset_)
-    IF colour = red AND size >= 5 (fades, ends at 1) THEN class = no   [...]
+    IF colour = red AND size >= 5 (partly from 1) THEN class = no   [...]
     IF colour = blue THEN class = yes   [weight 1.00, covers 2 of 4, precision 1.00]
     """
 

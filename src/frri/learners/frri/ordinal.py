@@ -104,10 +104,10 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     ...     class_order=["poor", "fair", "good"], monotonic_cst={"rooms": 1, "noise": -1}
     ... ).fit(flats, rated)
     >>> print(frri.ruleset_)
-    IF rooms >= 3 (fades, ends at 2) AND noise <= 50 (fades, ends at 57.5) THEN class at least good
-    ... IF rooms >= 5 (fades, ends at 1) AND noise <= 40 (fades, ends at 70) THEN class at least
-    fair ... IF rooms <= 2 (fades, ends at 4) AND noise >= 70 (fades, ends at 55) THEN class at most
-    poor ... IF noise >= 70 (fades, ends at 50) THEN class at most fair ...
+    IF rooms >= 3 (partly from 2) AND noise <= 50 (partly to 57.5) THEN class at least good
+    ... IF rooms >= 5 (partly from 1) AND noise <= 40 (partly to 70) THEN class at least
+    fair ... IF rooms <= 2 (partly to 4) AND noise >= 70 (partly from 55) THEN class at most
+    poor ... IF noise >= 70 (partly from 50) THEN class at most fair ...
     >>> frri.predict(pd.DataFrame({"rooms": [2, 3], "noise": [55, 55]})).tolist()
     ['fair', 'fair']
     >>> print(frri.selection_.monotone)

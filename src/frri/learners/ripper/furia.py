@@ -87,8 +87,8 @@ class FURIAClassifier(GrownRuleClassifier):
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> furia = FURIAClassifier(random_state=0).fit(X, y)
     >>> from frri.rules.text import rule_text
-    >>> print(rule_text(furia.ruleset_, furia.ruleset_[0])[:62])
-    IF petal length (cm) <= 1.9 (fades, ends at 3) THEN target = 0
+    >>> print(rule_text(furia.ruleset_, furia.ruleset_[0])[:57])
+    IF petal length (cm) <= 1.9 (partly to 3) THEN target = 0
     >>> furia.predict(X[:2])
     array([0, 0])
     """
@@ -132,7 +132,7 @@ class FURIAClassifier(GrownRuleClassifier):
                 factors = certainties(degrees, problem.positive, columns.weights)
                 rule = Rule(
                     conditions=tuple(
-                        test.condition(table.attributes[test.column], end)
+                        test.condition(table, end)
                         for test, end in zip(tests, supports.tolist(), strict=True)
                     ),
                     consequent=label,

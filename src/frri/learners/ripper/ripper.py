@@ -26,10 +26,10 @@ from frri.learners.ripper.description_length import (
     mostly_wrong,
 )
 from frri.learners.rule_limits import LimitedRuleClassifier, MeasuredRule
-from frri.learners.training_table import TrainingTable
+from frri.learners.training_table import TrainingTable, are_integers
 from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.table import Attribute
+from frri.rules.condition import join_ranges
 
 # One row (feature, comparison, value) for each test; see `_kernels`.
 Tests = Floats
@@ -185,7 +185,7 @@ def _rules(crisp: "Sequence[CrispRule]", table: TrainingTable) -> Iterator[Measu
         shares = counts / counts.sum()
         own = int(shares.argmax())
         tests = without_redundant(rule.tests)
-        conditions = tuple(test.condition(table.attributes[test.column]) for test in tests)
+        conditions = join_ranges(test.condition(table) for test in tests)
         label, distribution = table.labels[own], tuple(shares.tolist())
         made = Rule(conditions, label, float(shares[own]), distribution=distribution)
         yield made, np.flatnonzero(rule.covers)
@@ -439,15 +439,24 @@ class CrispTest(NamedTuple):
     comparison: int
     value: float
 
-    def condition(self, attribute: Attribute, end: float = nan) -> Condition:
-        """Return the test as a condition of the rule model; its support ends at `end`, if any."""
-        name, core = attribute.name, self.value
-        end = core if isnan(end) else end
+    def condition(self, table: TrainingTable, end: float = nan) -> Condition:
+        """Return the test as a condition of the rule model; its support ends at `end`, if any.
+
+        A slope between neighboring integers is a crisp bound in a column of integers. In a column
+        of 0 and 1 the value is tested for equality.
+        """
+        attribute, core = table.attributes[self.column], self.value
+        if self.comparison not in {AT_MOST, AT_LEAST}:
+            category = (attribute.categories or ())[int(core)]
+            return NominalCondition(attribute.name, frozenset({category}))
+        is_integer = are_integers(table.values[:, self.column])
+        if isnan(end) or (is_integer and abs(end - core) <= 1.0):
+            end = core
+        if is_integer and attribute.is_flag and core == (self.comparison == AT_LEAST):
+            return NumericCondition(attribute.name, core, core, core, core)
         if self.comparison == AT_MOST:
-            return NumericCondition(name, core_high=core, support_high=end)
-        if self.comparison == AT_LEAST:
-            return NumericCondition(name, support_low=end, core_low=core)
-        return NominalCondition(name, frozenset({(attribute.categories or ())[int(core)]}))
+            return NumericCondition(attribute.name, core_high=core, support_high=end)
+        return NumericCondition(attribute.name, support_low=end, core_low=core)
 
 
 def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
