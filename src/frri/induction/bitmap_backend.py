@@ -11,7 +11,7 @@ from frri._compile import compiled
 from frri._util import Floats, Ints, Types, Words, map_threads
 from frri.cover.matrix import CoverMatrix, packed
 from frri.induction import _bitmap_kernels as kernels
-from frri.induction._bitmap_kernels import BLOCK, Bitmaps, CoverWords
+from frri.induction._bitmap_kernels import Bitmaps, CoverWords
 from frri.induction.class_layout import TOLERANCE, ClassLayout
 from frri.induction.numpy_backend import single_bits
 
@@ -20,7 +20,7 @@ CHUNK = 512
 # Cuts per feature at least, and more while samples x cuts is small: more cuts leave fewer samples
 # to be compared one by one, but the bitmaps no longer fit into the caches.
 CUTS = 128
-CELLS = 1 << 21
+CELLS = 1 << 20
 # Rows in a block that is sent to a worker, and number of blocks from which they become larger.
 BLOCK_ROWS, MOST_BLOCKS = 4096, 1024
 
@@ -111,7 +111,7 @@ class BitmapBackend:
         order = np.argsort(rows, kind="stable")  # neighbors look at the same blocks
         among = table.fine[0].copy()
         if wanted is not None:
-            among.reshape(-1)[: len(wanted)] &= wanted
+            among[: len(wanted)] &= wanted
         asked, limits, kept = rows[order], (confidence - TOLERANCE)[order], types[order]
         n_own_words = np.diff(table.fence, axis=1)[self.layout.bits[asked] >> 6, 0]
 
@@ -162,12 +162,11 @@ def _chunks(n_rows: int) -> list[tuple[int, int]]:
 
 def _build(layout: ClassLayout) -> Bitmaps:
     """Return the bitmaps of a table."""
-    n_blocks = -(-layout.first_word[-1] // BLOCK)
     most = max(CUTS, CELLS // len(layout.points))
     shift, cuts, tops, fine, some, every = [], [], [], [], [], []
     for column, missing in zip(layout.columns, layout.missing, strict=True):
         lowest, highest = _bins(column[~missing], most)
-        above = np.zeros((len(lowest), n_blocks * BLOCK), dtype=np.uint64)
+        above = np.zeros((len(lowest), layout.first_word[-1]), dtype=np.uint64)
         # Missing values are put at the last cut, which is infinite.
         entry = np.searchsorted(lowest, column, side="right") - 1
         np.add.at(above, (entry, layout.bits >> 6), single_bits(layout.bits))
@@ -178,21 +177,18 @@ def _build(layout: ClassLayout) -> Bitmaps:
         shift.append(len(lowest) * (n_copies - 1))
         cuts += [lowest] * n_copies
         tops += [highest] * n_copies
-        fine.append(above.reshape(-1, n_blocks, BLOCK))
-        lacking = (everybody & ~above).reshape(fine[-1].shape)
-        some.append(packed(np.any(fine[-1], axis=2)))
-        every.append(packed(~np.any(lacking, axis=2)))
+        fine.append(above)
+        some.append(packed(above != 0))
+        every.append(packed(above == everybody))
     word_class = np.repeat(np.arange(len(layout.first_word) - 1), np.diff(layout.first_word))
     fence = np.array(list(pairwise(layout.first_word)))[word_class]
     skipped = 64 * np.array(layout.first_word[:-1]) - np.array(layout.first_row[:-1])
-    bitmaps = np.concatenate(fine)
     return Bitmaps(
         points=layout.points,
         bits=layout.bits,
         rows=np.append(64 * np.arange(len(fence)) - skipped[word_class], len(layout.points)),
         fence=fence,
-        fine=bitmaps,
-        flat=bitmaps.reshape(-1, BLOCK),
+        fine=np.concatenate(fine),
         some=np.concatenate(some),
         every=np.concatenate(every),
         first=np.cumsum([0, *map(len, fine)]).astype(np.int32),

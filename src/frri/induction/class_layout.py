@@ -121,7 +121,7 @@ def _cluster(points: Floats) -> Ints:
     """
     filled = np.nan_to_num(points, nan=0.5)
     filled /= np.maximum(filled.max(axis=0), 1.0)
-    ranks = np.argsort(np.argsort(filled, axis=0, kind="stable"), axis=0).T
+    columns = np.ascontiguousarray(filled.T)
     ordered = np.arange(len(points))
     pending = [(0, len(points))]
     while pending:
@@ -132,8 +132,9 @@ def _cluster(points: Floats) -> Ints:
         members = ordered[start:end]
         sample = filled[members[:: 1 + len(members) // 256]]
         sample -= sample.mean(axis=0)
-        keys = ranks[np.einsum("ij,ij->j", sample, sample).argmax()][members]
-        smaller = keys < np.partition(keys, left)[left]
+        keys = columns[np.einsum("ij,ij->j", sample, sample).argmax()][members]
+        smaller = keys < (pivot := np.partition(keys, left)[left])
+        smaller[np.flatnonzero(keys == pivot)[: left - np.count_nonzero(smaller)]] = True
         ordered[start:end] = np.concatenate((members[smaller], members[~smaller]))
         pending += [(start, start + left), (start + left, end)]
     return ordered
