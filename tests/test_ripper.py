@@ -292,7 +292,9 @@ def test_first_later_rule_that_covers(n_rules):
         table = RIPPERClassifier()._training_table(np.arange(20.0)[:, None], covers[0])
         columns, random = SortedColumns.of(table), np.random.RandomState(0)
         problem = ClassProblem(RIPPER, columns, 0, everything, 0.5, random)
-        counts = problem._tally(first, np.arange(20), n_rules)
+        counts = problem._tally(first, everything, n_rules)
+        some = columns, problem.positive, first, covers[0], n_rules
+        assert kernels._tally_loops(*some).tolist() == kernels.tally(*some).tolist()
         assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
         assert counts[:, 1].sum() == problem.positive.sum()
 

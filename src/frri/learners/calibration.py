@@ -161,7 +161,8 @@ def least_loss(
 
     def loss(scaled: Floats, trust: float) -> float:
         own = shrink_to_priors(scaled, decided, trust, sizes)[np.arange(len(shares)), classes]
-        return float(-total(weights * log(own)) - surprise * log(1.0 - trust))
+        logs = log(np.append(own, 1.0 - trust))
+        return float(-total(weights * logs[:-1]) - surprise * logs[-1])
 
     tie = TIE * float(weights.sum())
     scale = _first_least(scales, lambda one: loss(scale_votes(shares, one), TRUSTS[-1]), tie)

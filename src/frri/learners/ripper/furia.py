@@ -159,7 +159,7 @@ def prefix_degrees(
         membership = satisfies(x, comparison, value).astype(np.float64)
         if not isnan(end):
             fading = (x > min(value, end)) & (x < max(value, end))
-            membership[fading] = (end - x[fading]) / (end - value)
+            np.divide(end - x, end - value, out=membership, where=fading)
         join(degrees[k], membership, out=degrees[k + 1])
     return degrees
 

@@ -339,7 +339,7 @@ class ClassProblem:
         leave over, and `counted` what the later rules cover of that: see `_counted`.
         """
         rules = counted.copy()
-        rules[:, :2] -= self._tally(later, (rule.covers & left).nonzero()[0], len(rules) - 1)
+        rules[:, :2] -= self._tally(later, rule.covers & left, len(rules) - 1)
         total, positives = self.length.total - rules[-1, 0], self.length.positives - rules[-1, 1]
         known = self.length, total, positives, rules[position + 1 : -1]
         return float(self._kernels.delete_needless(*known)[1]) + rule.bits
@@ -414,21 +414,13 @@ class ClassProblem:
         weights = self.columns.weights[rows]
         return float(weights.sum()), float(weights[positive].sum())
 
-    def _tally(self, first: NDArray[np.integer], rows: Positions, n_rules: int) -> Floats:
-        """Sum the weights of samples, and of positives, that each rule is the first to cover.
-
-        `first` is the first rule that covers each sample of the table, `n_rules` if none does; the
-        last row of the result is for the samples that no rule covers.
-        """
-        codes = 2 * first.take(rows).astype(np.intp) + self.positive.take(rows)
-        weights = None if self.columns.units is None else self.columns.weights[rows]
-        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2)
-        counts[:, 0] += counts[:, 1]
-        return np.asarray(counts, dtype=np.float64)
+    def _tally(self, first: NDArray[np.integer], rows: Flags, n_rules: int) -> Floats:
+        found = self._kernels.tally(self.columns, self.positive, first, rows, n_rules)
+        return np.asarray(found)
 
     def _counted(self, rules: list[CrispRule], first: NDArray[np.integer], rows: Flags) -> Floats:
-        """Return, for each rule and for none, the sums of `_tally` and the bits of the rule."""
-        counts = self._tally(first, rows.nonzero()[0], len(rules))
+        """Return, for each rule and for none, the sums of `tally` and the bits of the rule."""
+        counts = self._tally(first, rows, len(rules))
         return np.concatenate((counts, [*([rule.bits] for rule in rules), [0.0]]), axis=1)
 
 
