@@ -195,7 +195,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
         induction = self._induction(table, columns, weights, self._blocks)
         *_, model = induction.path(most)
-        model = induction.drop_weightless(model)
+        model = induction.finish(model)
         votes = class_scores(snap(model.weights))
         rules = []
         for found, vote in zip(model.rules, votes.T, strict=False):

@@ -121,7 +121,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         induction = self._induction(table, columns, weights, scaled)
         with self._step("rules one after another"):
             *_, model = induction.path(most)
-            model = induction.drop_weightless(model)
+            model = induction.finish(model)
         numbers = unit * snap(model.weights[0])
         self.ruleset_ = RuleSet(
             rules=tuple(
