@@ -110,14 +110,15 @@ def induction(columns, blocks, weight, penalty, **options):
 
 @pytest.fixture
 def _exact(monkeypatch):
-    """Scores of several classes are fitted to rounding."""
-    monkeypatch.setattr(search, "TOLERANCE_OF_SEVERAL", 1e-15)
+    """Weights are fitted to rounding while rules are added."""
+    monkeypatch.setattr(search, "TOLERANCE", 1e-15)
+    monkeypatch.setattr(search, "PATH_TOLERANCE", 1e-15)
     monkeypatch.setattr(search, "MAX_STEPS", 3_000)
 
 
 def last(path, fast):
     *_, model = path
-    return fast.drop_weightless(model)
+    return fast.finish(model)
 
 
 def as_naive(columns, test):
@@ -252,7 +253,7 @@ def test_rules_that_cover_too_little_are_refused(seed):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_votes_are_fitted_to_rounding(n_classes, monkeypatch):
     """At the minimum the gradient is 0, also where rules are equal."""
-    monkeypatch.setattr(search, "TOLERANCE_OF_SEVERAL", 1e-15)
+    monkeypatch.setattr(search, "TOLERANCE", 1e-15)
     monkeypatch.setattr(search, "MAX_STEPS", 3_000)
     rng = np.random.default_rng(0)
     for _ in range(50):

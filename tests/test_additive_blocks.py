@@ -49,7 +49,7 @@ def test_votes_from_blocks_are_those_of_the_naive_induction(table, size, n_class
     def enough(rule):
         return (weights * np.array(slow.degree(rule))).sum() >= least_cover
 
-    with patch.multiple(search, TOLERANCE_OF_SEVERAL=1e-15, MAX_STEPS=3_000):
+    with patch.multiple(search, TOLERANCE=1e-15, PATH_TOLERANCE=1e-15, MAX_STEPS=3_000):
         found = last(fast.path(5), fast)
     rules, fitted = naive.induce(slow, twin, 5, enough)
     assert listed(fast, found) == rules

@@ -9,9 +9,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 from frri import AdditiveRulesClassifier, AdditiveRulesRegressor, CompactFRRIClassifier
+from frri.learners import size_cv
 from frri.learners.additive.classifier import WIDTH
 from frri.learners.additive.columns import SoftColumns
-from frri.learners.size_cv import Folds, SizePath
+from frri.learners.size_cv import Folds, SizePath, searched_samples
 from frri.learners.training_table import TrainingTable
 from frri.table import Attribute
 
@@ -71,9 +72,9 @@ def test_scores_of_a_path_are_those_of_fits_on_the_other_folds():
     classes = (values[:, 0] + rng.normal(size=60) > 0).astype(int)
     table = AdditiveRulesClassifier()._training_table(values, classes)
     folds = Folds(table)
-    assert len(folds.held_out) == 5
+    assert len(folds.held_out) == 3
     assert (np.sum(folds.held_out, axis=0) == 1).all()
-    assert all(0 < m.sum() <= 14 for m in folds.held_out)
+    assert all(0 < m.sum() <= 22 for m in folds.held_out)
     clf = AdditiveRulesClassifier(max_rules=3, calibrate=False)
     paths = clf._paths_of_folds(folds, 3)
     columns = SoftColumns.of(folds.table.values, folds.table.attributes, folds.weights, WIDTH)
@@ -105,8 +106,8 @@ def test_many_samples_need_fewer_folds():
         folds = Folds(table)
         sizes[n] = len(folds.weights), len(folds.held_out)
     assert sizes == {
-        500: (500, 5),
-        6_000: (6_000, 2),
+        500: (500, 3),
+        6_000: (6_000, 1),
         30_000: (10_001, 1),
     }  # rounded up in both classes
 
@@ -167,7 +168,7 @@ def test_other_words_for_a_size_are_refused(learner):
         learner(max_rules="2se").fit([[1.0], [2.0]], [0, 1])
 
 
-@pytest.mark.parametrize(("n", "n_classes", "n_folds"), [(60, 3, 5), (60, 12, 3), (5000, 3, 2)])
+@pytest.mark.parametrize(("n", "n_classes", "n_folds"), [(60, 3, 3), (60, 12, 2), (5000, 3, 2)])
 def test_fewer_folds_are_held_out_of_many_samples_or_classes(n, n_classes, n_folds):
     table = TrainingTable(
         values=np.arange(n, dtype=float)[:, None],
@@ -177,6 +178,59 @@ def test_fewer_folds_are_held_out_of_many_samples_or_classes(n, n_classes, n_fol
         target="class",
     )
     assert len(Folds(table).held_out) == n_folds
+
+
+def test_conditions_of_large_tables_are_searched_for_in_some_samples(monkeypatch):
+    """They stand for all: weights of classes are kept, rare classes whole, the order is irrelevant."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3)).round(1)
+    y = np.where(X[:, 0] + rng.normal(size=900) > 0, "b", "a")
+    y[:40] = "rare"
+    weights = rng.integers(1, 4, 900).astype(float)
+    table = AdditiveRulesClassifier()._training_table(X, y)
+    rows, own = searched_samples(table, weights)
+    assert rows.tolist() == list(range(900))
+    assert own is weights
+    monkeypatch.setattr(size_cv, "SEARCHED_SAMPLES", 300)
+    monkeypatch.setattr(size_cv, "LEAST_OF_CLASS", 50)
+    rows, own = searched_samples(table, weights)
+    assert 300 <= len(rows) < 350
+    expected = np.bincount(table.classes, weights)
+    np.testing.assert_allclose(np.bincount(table.classes[rows], own), expected)
+    rare = table.classes == 2
+    assert len(np.unique(X[rare], axis=0)) == rare[rows].sum()
+
+    def conditions(order):
+        clf = AdditiveRulesClassifier(max_rules=4, calibrate=False).fit(X[order], y[order])
+        return [
+            [(c.attribute, *np.round(c.trapezoid, 9)) for c in r.conditions] for r in clf.ruleset_
+        ]
+
+    found = conditions(np.arange(900))
+    assert found == conditions(rng.permutation(900))
+    monkeypatch.undo()
+    assert found != conditions(np.arange(900))
+
+
+def test_votes_of_large_tables_are_fitted_to_all_samples(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 2))
+    y = X[:, 0] + rng.normal(size=600) > 0
+    monkeypatch.setattr(size_cv, "SEARCHED_SAMPLES", 200)
+    monkeypatch.setattr(size_cv, "LEAST_OF_CLASS", 0)
+    found = AdditiveRulesClassifier(max_rules=3, calibrate=False).fit(X, y).ruleset_
+    z = found.decide(X).degrees
+    # The gradient of the penalized loss by every vote is 0.
+    shares = 1.0 / (1.0 + np.exp(-np.diff(found.scores(X))[:, 0]))
+    votes = np.array([r.weight if r.consequent else -r.weight for r in found])
+    assert np.abs(z.T @ (y - shares) - 2.0 * votes).max() < 1e-3
+    number = X[:, 0] + rng.normal(size=600)
+    regressor = AdditiveRulesRegressor(max_rules=3).fit(X, number)
+    left = number - regressor.predict(X)
+    degrees, unit = regressor.ruleset_.decide(X).degrees, number.std()
+    added = np.array([r.consequent for r in regressor.ruleset_])
+    slope = (degrees.T @ left - 4.0 * added) / unit
+    assert np.abs(slope).max() < 1e-3
 
 
 def test_a_class_may_be_held_out_completely():

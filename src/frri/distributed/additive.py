@@ -14,11 +14,11 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier
 class DaskAdditiveRulesClassifier(DaskEstimator, AdditiveRulesClassifier):
     """`frri.AdditiveRulesClassifier` on a Dask cluster.
 
-    The table is encoded here and sent once, in blocks of 16,384 samples, each to one worker. For
-    every condition and every step of the fit of votes, the workers add up gradients in the bins of
-    their blocks, and the sums of the blocks are added here in their order: the rules are to the
-    last bit those of one machine, whatever the number of workers. If data are lost with a worker,
-    the fit begins again. A table of one block is not sent.
+    Conditions are searched for here, in at most about 32,768 samples. The table is encoded here and
+    sent once, in blocks of 16,384 samples, each to one worker. For every step of the fit of votes,
+    the workers add up the gradients of their blocks, and the sums of the blocks are added here in
+    their order: the rules are to the last bit those of one machine, whatever the number of workers.
+    If data are lost with a worker, the fit begins again. A table of one block is not sent.
 
     Parameters
     ----------

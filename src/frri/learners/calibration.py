@@ -88,13 +88,16 @@ class HeldOut(NamedTuple):
         return cls(rows, half, int(kept.sum()), weight)
 
 
-def evenly_chosen(classes: Positions, most: int) -> tuple[Positions, Flags]:
-    """Return the number of each sample in its class, and which to take, in proportion to sizes."""
+def evenly_chosen(classes: Positions, most: int, least: int = 0) -> tuple[Positions, Flags]:
+    """Return the number of each sample in its class, and which to take, in proportion to sizes.
+
+    Of a class with fewer samples than `least`, all are taken.
+    """
     order = classes.argsort(kind="stable")
     sizes = np.bincount(classes)
     rank = np.empty(len(classes), dtype=np.intp)
     rank[order] = np.arange(len(classes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return rank, rank < np.ceil(sizes * min(1.0, most / len(classes)))[classes]
+    return rank, rank < np.maximum(least, np.ceil(sizes * min(1.0, most / len(classes))))[classes]
 
 
 def cross_fit(

@@ -8,19 +8,22 @@ from typing import Any, Generic
 import numpy as np
 
 from frri._reproducible import total
-from frri._util import Floats, import_optional
+from frri._util import Floats, Positions, import_optional
 from frri.learners.calibration import MIN_SAMPLES, equal_rows, evenly_chosen
-from frri.learners.training_table import Table
+from frri.learners.training_table import CheckedTable, Table
 
 # Number of folds. Of large tables, only as many folds are held out as have this number of samples,
 # and with more than this number of classes, for which a path takes longer, fewer folds.
-FOLDS = 5
+FOLDS = 3
 HELD_OUT_SAMPLES = 2_000
 MANY_CLASSES = 6
 # Standard errors by which a score may differ from the best.
 CLOSE = 0.5
-# Maximum number of samples used to choose a size.
+# Maximum number of samples used to choose a size, and to find the conditions of rules; of each
+# class, the minimum number for the latter, if there are so many.
 MAX_SAMPLES = 10_000
+SEARCHED_SAMPLES = 32_768
+LEAST_OF_CLASS = 1_000
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,20 @@ class SizePath:
 def _errors(deviations: Floats, weights: Floats) -> Floats:
     """Return the standard errors of weighted means, from deviations (rows) of the samples."""
     return np.asarray(np.sqrt(total(deviations * deviations * weights)) / total(weights))
+
+
+def searched_samples(table: CheckedTable, weights: Floats) -> tuple[Positions, Floats]:
+    """Return samples in which conditions are searched for, and weights as if they were all.
+
+    They depend on values and targets only, as in `Folds`.
+    """
+    if len(weights) <= SEARCHED_SAMPLES:
+        return np.arange(len(weights)), weights
+    first, inverse, _ = equal_rows(table)
+    summed, own = np.bincount(inverse, weights), table.classes[first]
+    _, kept = evenly_chosen(own, SEARCHED_SAMPLES, LEAST_OF_CLASS)
+    factors = np.bincount(own, summed) / np.bincount(own, summed * kept)
+    return first[kept], (summed * factors[own])[kept]
 
 
 class Folds(Generic[Table]):

@@ -100,10 +100,11 @@ class Decision:
         by_nearest = last_resort(ruleset) == "nearest"
 
         def score(block: Floats) -> Floats:
+            block = arrays.clipped(block)
             near = arrays.nearness(block) if by_nearest and self._link == "steps" else None
             return compute_scores(ruleset, arrays.matching(block), near)
 
-        scores = self._map_blocks(score, self._clipped)
+        scores = self._map_blocks(score, self.matrix)
         if by_nearest and ruleset.semantics.name == "weighted-mean" and self.silent.any():
             scores[self.silent] = arrays.says[self.deciding[self.silent]]
         return scores
@@ -315,7 +316,12 @@ def compute_scores(ruleset: "RuleSet", degrees: Floats, near: Floats | None = No
 
 def _sum_rows(values: Floats, base: float = 0.0) -> Floats:
     """Return row sums from left to right; the order of numpy's own sums depends on the shape."""
-    return np.cumsum(np.column_stack([np.full(len(values), base), values]), axis=1)[:, -1]
+    sums = np.full(len(values), base)
+    if len(values) < values.shape[1]:
+        return np.cumsum(np.column_stack([sums, values]), axis=1)[:, -1]
+    for column in values.T:
+        sums += column
+    return sums
 
 
 def _score_first_match(arrays: RuleArrays, degrees: Floats) -> Floats:

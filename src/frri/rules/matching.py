@@ -23,6 +23,8 @@ COVERS = 1e-6
 
 # Elements of a block of memberships: about what the second-level cache holds.
 BLOCK = 1 << 16
+# Samples from which degrees are computed condition by condition.
+LONG = 512
 
 
 class RuleArrays:
@@ -103,30 +105,44 @@ class RuleArrays:
         filled, clips = self.filled(matrix), self.semantics.clip
         return np.minimum(np.maximum(filled, self.lows), self.highs) if clips else filled
 
-    def uncut(self, block: Floats) -> Floats:
-        """Return samples x conditions: 1 inside the core, falling, below 0 outside the support."""
-        x = block[:, self.columns] if block.shape[1] else np.zeros((len(block), len(self.columns)))
-        with np.errstate(over="ignore"):  # infinitely far away is far away
-            rising = x - self.support_low
-            rising /= self.slope_low
-            falling = self.support_high - x
-            falling /= self.slope_high
-        rising[x >= self.core_low] = 1.0
-        falling[x <= self.core_high] = 1.0
-        result = np.minimum(rising, falling, out=rising)
-        outside, missing, at = self.outside, np.isnan(x), self.nominal_at
+    def uncut(self, block: Floats, which: slice = slice(None)) -> Floats:
+        """Return samples x conditions: 1 inside the core, falling, below 0 outside the support.
+
+        `which` are the conditions, by default all.
+        """
+        columns = self.columns[which]
+        x = block[:, columns] if block.shape[1] else np.zeros((len(block), len(columns)))
+        result = np.ones_like(x)
+        for sign, support, core, slope in (
+            (1.0, self.support_low[which], self.core_low[which], self.slope_low[which]),
+            (-1.0, self.support_high[which], self.core_high[which], self.slope_high[which]),
+        ):
+            if not np.isinf(support).all():
+                with np.errstate(over="ignore"):  # infinitely far away is far away
+                    side = x - support
+                    side /= sign * slope
+                np.copyto(side, 1.0, where=x >= core if sign > 0.0 else x <= core)
+                np.minimum(result, side, out=result)
+        outside, missing = self.outside[which], np.isnan(x)
+        at = np.flatnonzero(self.code_0[which] >= 0)
         if len(at):
             codes = np.where(missing[:, at], -1.0, x[:, at]).astype(np.intp)
-            holds = self.allowed[self.code_0[at] + codes]
+            holds = self.allowed[self.code_0[which][at] + codes]
             result[:, at] = np.where(holds, 1.0, outside[at])
         if missing.any():
             result = np.where(missing, 1.0 if self.missing_holds else outside, result)
-            result[:, self.always] = 1.0
+            result[:, self.always[which]] = 1.0
         return np.asarray(result)
 
     def matching(self, block: Floats) -> Floats:
         """Return samples x rules: the degree to which the conditions hold together."""
-        return self.join(np.maximum(self.uncut(block), 0.0))
+        if len(block) < LONG or self.semantics.t_norm != "product":
+            return self.join(np.maximum(self.uncut(block), 0.0))
+        # Condition by condition: operations on columns take a third of the time.
+        block, degrees = np.asfortranarray(block), np.ones((len(self.rules), len(block)))
+        for k, rule in enumerate(self.rule_of.tolist()):
+            degrees[rule] *= np.maximum(self.uncut(block, slice(k, k + 1))[:, 0], 0.0)
+        return degrees.T
 
     def covers(self, block: Floats) -> Flags:
         """Return samples x rules: which rules cover which samples."""

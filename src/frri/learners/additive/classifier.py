@@ -15,7 +15,7 @@ from frri.learners.additive.path_cv import PathsOfFolds
 from frri.learners.additive.search import StagewiseInduction
 from frri.learners.base import RuleClassifier, RuleLearner
 from frri.learners.calibration import SCALES, Calibration, least_loss
-from frri.learners.size_cv import Folds, measure_name
+from frri.learners.size_cv import Folds, measure_name, searched_samples
 from frri.learners.training_table import TrainingTable, check_class_weight, class_factors
 from frri.learners.validation import check_count, check_share, directions
 from frri.rules import Rule
@@ -76,7 +76,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
 
     The number of rules is chosen by cross-validation: the smallest number whose accuracy on
     held-out samples differs from the best by at most half a standard error of the difference. `fit`
-    learns one path of rules without each of five folds (of many samples, of fewer folds and of at
+    learns one path of rules without each of three folds (of many samples, of fewer folds and of at
     most 10,000 samples), and one of all samples. The same held-out scores calibrate the
     probabilities: all votes and bases are multiplied by one number (temperature scaling), and
     probabilities shrunk towards the class priors. There is no randomness, and the order of the
@@ -89,7 +89,8 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
     that training did not have satisfy.
 
     A table is split into blocks of 16,384 samples, whose sums are added in their order: the rules
-    do not depend on the number of threads.
+    do not depend on the number of threads. Of more than 32,768 samples, conditions are searched for
+    in about so many, at least 1,000 of each class, and the votes are fitted to all.
 
     Parameters
     ----------
@@ -193,9 +194,10 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         if len(table.labels) == 1:
             return (), np.zeros(1)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
-        induction = self._induction(table, columns, weights, self._blocks)
-        *_, model = induction.path(most)
-        model = induction.drop_weightless(model)
+        rows, own = searched_samples(table, weights)
+        split = partial(SampleBlocks.of, VotingBlock, n_jobs=self.n_jobs)
+        *_, model = self._induction(table.take(rows), columns.part(rows), own, split).path(most)
+        model = self._induction(table, columns, weights, self._blocks).finish(model)
         votes = class_scores(snap(model.weights))
         rules = []
         for found, vote in zip(model.rules, votes.T, strict=False):

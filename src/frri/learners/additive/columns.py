@@ -147,7 +147,7 @@ class SoftColumns:
         """Number of bins of a column, the one of missing values included."""
         return int(2 * self.thresholds.shape[1] + 2)
 
-    def part(self, rows: slice) -> "SoftColumns":
+    def part(self, rows: slice | Integers) -> "SoftColumns":
         """Return some of the samples, laid out in the same way."""
         names = "values", "bins", "codes", "known"
         return replace(self, **{name: getattr(self, name)[:, rows] for name in names})

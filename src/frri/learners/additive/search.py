@@ -33,12 +33,12 @@ BASE_PENALTY = 1e-3
 # Part of a Newton step that is taken if several scores are fitted at the same time, each as if the
 # others were fixed: samples are between two classes (1/2 would be exact) or one and all others (1).
 SEVERAL = 2.0 / 3.0
-# A Newton step that promises a smaller decrease, relative to the loss, is the last one. Steps of
-# several scores converge more slowly; they treat all classes alike, so that equal gains stay equal.
+# A Newton step that promises a smaller decrease, relative to the loss, is the last one; while rules
+# are added, the weights need not be exact. Steps treat all classes alike: equal gains stay equal.
 TOLERANCE = 1e-9
-TOLERANCE_OF_SEVERAL = 1e-7
+PATH_TOLERANCE = 1e-4
 MAX_STEPS = 100
-# Steps of several scores for which the same second derivatives are used.
+# Steps for which the same second derivatives are used.
 KEPT_CURVATURES = 10
 # Fraction of the promised decrease that a step must reach, and how often it is halved until it
 # does.
@@ -134,37 +134,40 @@ class StagewiseInduction:
             yield model
             if new is None or len(model.rules) >= most:
                 return
-            model = self.fit((*model.rules, new), np.insert(model.weights, -1, 0.0, axis=1))
+            guess = np.insert(model.weights, -1, 0.0, axis=1)
+            model = self.fit((*model.rules, new), guess, exact=False)
 
-    def fit(self, rules: tuple[FoundRule, ...], weights: Floats) -> FittedRules:
+    def fit(
+        self, rules: tuple[FoundRule, ...], weights: Floats, *, exact: bool = True
+    ) -> FittedRules:
         """Find the weights and bases that minimize the loss with its penalty, from a guess.
 
-        Newton's method with steps that are halved until the loss falls. Several scores take a step
-        at the same time, each as if the others were fixed, by second derivatives that are computed
-        only now and then.
+        Newton's method with steps that are halved until the loss falls, and second derivatives that
+        are computed only now and then. Several scores take a step at the same time, each as if the
+        others were fixed.
         """
         times = np.array([rule.times for rule in rules], dtype=np.float64)
         penalties = np.append(self.penalty / times, 0.0 if self.squared else BASE_PENALTY)
         signs = np.array([rule.sign for rule in rules] + [0])
         bounds = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
-        is_single, inverses = self.n_scores == 1, []
+        factor = 1.0 if self.n_scores == 1 else SEVERAL
+        tolerance = TOLERANCE if exact else PATH_TOLERANCE
         curvatures: Any = ()
         for k in range(MAX_STEPS):
             model = FittedRules(rules, weights).model
             answer = self.blocks.added("gradient", model)
             now = answer[0] + _penalty(penalties, weights)
             gradients = penalties * weights - answer[1:].reshape(weights.shape)
-            if is_single or k % KEPT_CURVATURES == 0:
+            if k % KEPT_CURVATURES == 0:
                 curvatures = self.blocks.added("curvature", model) + np.diag(penalties)
-                inverses = [] if is_single else [*map(_inverse, curvatures)]
-            if is_single:
+                inverses = None if signs.any() else [*map(_inverse, curvatures)]
+            if inverses is None:
                 step = _bounded_step(weights[0], gradients[0], curvatures[0], bounds)[None]
             else:
                 pairs = zip(inverses, gradients, strict=True)
-                step = -SEVERAL * np.array([total(inverse * own) for inverse, own in pairs])
-            tolerance = TOLERANCE if is_single else TOLERANCE_OF_SEVERAL
+                step = -factor * np.array([total(inverse * own) for inverse, own in pairs])
             if -total((step * gradients).ravel()) <= tolerance * (1.0 + abs(now)):
-                # So near the minimum a step squares the error, too small to be seen in the loss.
+                # So near the minimum a step is too small to be seen in the loss.
                 weights = self._projected(weights + step, bounds)
                 break
             for _ in range(HALVINGS):
@@ -185,8 +188,9 @@ class StagewiseInduction:
             return np.clip(weights, *bounds)
         return np.asarray(weights - weights.sum(axis=0) / self.n_scores)
 
-    def drop_weightless(self, model: FittedRules) -> FittedRules:
-        """Return a model without the rules that have no weight."""
+    def finish(self, model: FittedRules) -> FittedRules:
+        """Return a model with exact weights, without the rules that have none."""
+        model = self.fit(*model)
         kept = np.abs(model.weights[:, :-1]).max(axis=0, initial=0.0) >= LEAST_WEIGHT
         if kept.all():
             return model
@@ -213,7 +217,7 @@ class StagewiseInduction:
             if sum(rule.times - 1 for rule in rules) >= self.repeats:
                 return model, None
             rules[old] = rules[old]._replace(times=rules[old].times + 1)
-            model = self.fit(tuple(rules), model.weights)
+            model = self.fit(tuple(rules), model.weights, exact=False)
 
     def _price(self, model: FittedRules) -> float:
         """Return the gain that a rule must promise to be added."""
