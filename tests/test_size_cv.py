@@ -72,9 +72,9 @@ def test_scores_of_a_path_are_those_of_fits_on_the_other_folds():
     classes = (values[:, 0] + rng.normal(size=60) > 0).astype(int)
     table = AdditiveRulesClassifier()._training_table(values, classes)
     folds = Folds(table)
-    assert len(folds.held_out) == 3
+    assert len(folds.held_out) == 5
     assert (np.sum(folds.held_out, axis=0) == 1).all()
-    assert all(0 < m.sum() <= 22 for m in folds.held_out)
+    assert all(0 < m.sum() <= 14 for m in folds.held_out)
     clf = AdditiveRulesClassifier(max_rules=3, calibrate=False)
     paths = clf._paths_of_folds(folds, 3)
     columns = SoftColumns.of(folds.table.values, folds.table.attributes, folds.weights, WIDTH)
@@ -106,8 +106,8 @@ def test_many_samples_need_fewer_folds():
         folds = Folds(table)
         sizes[n] = len(folds.weights), len(folds.held_out)
     assert sizes == {
-        500: (500, 3),
-        6_000: (6_000, 1),
+        500: (500, 5),
+        6_000: (6_000, 2),
         30_000: (10_001, 1),
     }  # rounded up in both classes
 
@@ -168,7 +168,7 @@ def test_other_words_for_a_size_are_refused(learner):
         learner(max_rules="2se").fit([[1.0], [2.0]], [0, 1])
 
 
-@pytest.mark.parametrize(("n", "n_classes", "n_folds"), [(60, 3, 3), (60, 12, 2), (5000, 3, 2)])
+@pytest.mark.parametrize(("n", "n_classes", "n_folds"), [(60, 3, 5), (60, 12, 3), (5000, 3, 2)])
 def test_fewer_folds_are_held_out_of_many_samples_or_classes(n, n_classes, n_folds):
     table = TrainingTable(
         values=np.arange(n, dtype=float)[:, None],

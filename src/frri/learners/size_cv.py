@@ -14,7 +14,7 @@ from frri.learners.training_table import CheckedTable, Table
 
 # Number of folds. Of large tables, only as many folds are held out as have this number of samples,
 # and with more than this number of classes, for which a path takes longer, fewer folds.
-FOLDS = 3
+FOLDS = 5
 HELD_OUT_SAMPLES = 2_000
 MANY_CLASSES = 6
 # Standard errors by which a score may differ from the best.

@@ -76,7 +76,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
 
     The number of rules is chosen by cross-validation: the smallest number whose accuracy on
     held-out samples differs from the best by at most half a standard error of the difference. `fit`
-    learns one path of rules without each of three folds (of many samples, of fewer folds and of at
+    learns one path of rules without each of five folds (of many samples, of fewer folds and of at
     most 10,000 samples), and one of all samples. The same held-out scores calibrate the
     probabilities: all votes and bases are multiplied by one number (temperature scaling), and
     probabilities shrunk towards the class priors. There is no randomness, and the order of the
