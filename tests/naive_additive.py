@@ -8,7 +8,7 @@ second on. Everything is computed object by object and threshold by threshold.
 
 from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import count, pairwise
-from math import comb, floor, log, log10, sqrt
+from math import comb, floor, log, sqrt
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def ramps(column, weights, usual):
         half = min(usual, cut - values[0], values[-1] - cut)
         if half < 1e-4 * usual:
             continue
-        exponent = floor(log10(2 * half)) - 1
+        exponent = Decimal(2 * half).adjusted() - 1
         exponent = max(exponent, 0) if integers else exponent
         low = max(values[0], rounded(cut - half, exponent))
         high = min(values[-1], rounded(cut + half, exponent))
@@ -80,7 +80,7 @@ def ramps(column, weights, usual):
             ends = below + (above - below) / 4, above - (above - below) / 4
             bounds = (floor(cut), floor(cut) + 1)
             if not integers:
-                steps = (rounded(cut, -k) for k in count(-floor(log10(above - below)) - 1))
+                steps = (rounded(cut, -k) for k in count(-Decimal(above - below).adjusted() - 1))
                 bounds = (next(x for x in steps if below < x < above),) * 2
         found.setdefault(tuple(map(float, bounds)), ends)
     return found

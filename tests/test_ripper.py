@@ -333,11 +333,11 @@ def test_whole_decision_list(seed, optimizations):
     how = {"optimizations": optimizations, "weights": weights}
     expected = naive.decision_list(table.values, table.classes.tolist(), kinds, order, deal, **how)
     model.fit(frame, y, sample_weight=weights)
-    found = [ranges(tests_of(rule, table.attributes), table.values) for rule in model.ruleset_]
+    found = [ranges(bounds_of(rule, table.attributes), table.values) for rule in model.ruleset_]
     assert found == [ranges(naive.tightest(rule), table.values) for _, rule in expected] + [[]]
 
 
-def tests_of(rule, attributes):
+def bounds_of(rule, attributes):
     """The conditions of a rule of the rule model as naive tests."""
     names, tests = [attribute.name for attribute in attributes], []
     for condition in rule.conditions:
@@ -372,7 +372,7 @@ def test_first_rule_that_holds_decides_by_the_classes_it_covers(seed):
     model = RIPPERClassifier(random_state=seed, missing="fails").fit(frame, y)
     attributes = model.ruleset_.attributes
     values = model._new_values(frame)
-    rules = [tests_of(rule, attributes) for rule in model.ruleset_]
+    rules = [bounds_of(rule, attributes) for rule in model.ruleset_]
     deciding = [
         next(r for r, rule in enumerate(rules) if naive.covered(values, rule, [i]))
         for i in range(len(X))

@@ -1,6 +1,7 @@
 """One condition of a rule: a fuzzy set over the values of one feature."""
 
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, nextafter
@@ -159,14 +160,16 @@ def join_ranges(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     [(10, 20, 30, 40)]
     """
     found: list[Condition] = []
+    places = defaultdict[str, list[int]](list)
     for condition in conditions:
-        for place, other in enumerate(found):
-            pair = sides_of(other, condition)
+        for place in places[condition.attribute]:
+            pair = sides_of(found[place], condition)
             if pair is not None and pair[0].core_low <= pair[1].core_high:
                 ends = *pair[0].trapezoid[:2], *pair[1].trapezoid[2:]
                 found[place] = NumericCondition(condition.attribute, *ends)
                 break
         else:
+            places[condition.attribute].append(len(found))
             found.append(condition)
     return tuple(found)
 

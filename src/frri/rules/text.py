@@ -1,5 +1,6 @@
 """Rules as sentences, as a table and for notebooks. Numbers are rounded only here."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from html import escape
 from math import inf
@@ -147,14 +148,17 @@ def condition_texts(ruleset: "RuleSet | None", rule: "Rule") -> list[str]:
         attributes = {attribute.name: attribute for attribute in ruleset.attributes}
     clip = ruleset is not None and ruleset.clip
     phrases: dict[Condition, str] = {}
+    shown = defaultdict[str, list[Condition]](list)
     for condition in join_ranges(rule.conditions):
         attribute = attributes.get(condition.attribute)
-        other = next((one for one in phrases if sides_of(one, condition)), None)
+        same = shown[condition.attribute]
+        other = next((one for one in same if sides_of(one, condition)), None)
         text = crossing_text(other, condition, attribute) if other is not None else ""
         if other is not None and text:
             phrases[other] = text
         else:
             phrases[condition] = condition_text(condition, attribute, clip)
+            same.append(condition)
     return [*phrases.values()]
 
 
