@@ -528,23 +528,23 @@ def noisy(n_rows, right):
     )
 
 
-CHOSEN = re.compile(
-    r"^Chosen: (\w+), accuracy (0\.\d\d|1\.00) with (\d+) rules(?: \(.*\))?(?:; no better .*)?$",
-    re.MULTILINE,
-)
+CHOSEN = re.compile(r"^Model \((\w+)\): (\d+) rules? with (\d+) conditions?", re.MULTILINE)
+COMPARED = re.compile(r"([a-z]+) (0\.\d\d|1\.00) \((\d+) rules\)")
 
 
 def test_without_a_learner_the_best_one_is_picked_and_it_is_said_why(folder, capsys):
     (folder / "x.csv").write_text(noisy(150, 0.8))
     said, model = fitted(capsys)
-    picked, reached, n_rules = CHOSEN.search(said).groups()
-    assert picked in {"compact", "additive", "ripper"}
-    assert "frri 0." in CHOSEN.search(said)[0]
-    assert f"On rows that it was not learned from: accuracy {reached} (" in said
-    assert abs(len(model["rules"]) - int(n_rules)) < 6
+    picked, n_rules, _ = CHOSEN.search(said).groups()
+    assert picked in {"compact", "additive", "ripper", "furia"}
+    assert {"frri", "ripper", "additive"} <= {picked, *(one[0] for one in COMPARED.findall(said))}
+    assert "random forest 0." in said
+    assert re.search(r"5-fold cross-validation: accuracy 0\.[78]", said)
+    assert len(model["rules"]) == int(n_rules)
     assert picked in model["about"]["learner"].lower()
+    assert len(said.splitlines()) <= 5
     said, model = fitted(capsys, "--learner", "frri")
-    assert "Chosen: " not in said
+    assert "Compared: " not in said
     assert model["about"]["learner"] == "FRRI"
 
 
@@ -574,7 +574,7 @@ def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):
     (folder / "x.csv").write_text(noisy(60, 0.8))
     for options in (["--no-check"], ["--set", "work_limit=10"], ["--work-limit", "10"]):
         said, model = fitted(capsys, *options)
-        assert "Chosen: " not in said
+        assert "Compared: " not in said
         assert model["about"]["learner"] == "FRRI"
 
 
@@ -582,7 +582,7 @@ def test_weights_leave_the_learners_that_take_them(folder, capsys):
     rows = [(a, b, 1 + i % 2, y) for i, (a, b, _, y) in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows, "age,b,w,y"))
     said, _ = fitted(capsys, "--weights", "w")
-    tried = re.findall(r"(?:Chosen: |\(|rules, )([a-z]+)", CHOSEN.search(said)[0])
+    tried = [CHOSEN.search(said)[1], *(one[0] for one in COMPARED.findall(said))]
     assert len(tried) > 1
     assert all(LEARNERS[name].weights for name in tried)
 
@@ -592,9 +592,8 @@ def test_it_is_said_where_nothing_beats_the_majority_class(folder, capsys):
     rows = [(*lots.integers(0, 50, 2), "ab"[i % 2], "yes" if i % 10 else "no") for i in range(100)]
     (folder / "x.csv").write_text(table(rows))
     said, _ = fitted(capsys)
-    line = CHOSEN.search(said)[0]
-    assert line.endswith("; no better than always yes (0.90)")
-    assert ": no better than that" in said
+    assert "majority-class baseline 0.90: no better than that" in said
+    assert "note: all rows are predicted as yes; --metric balanced_accuracy" in said
 
 
 def test_without_an_output_the_rules_are_shown(folder, capsys):
