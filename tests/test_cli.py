@@ -372,8 +372,8 @@ def test_a_mixed_table_becomes_a_model_that_answers_everything(learner, capsys):
     options = ["--ordinal", "size=S<M<L", "--ignore", "weight", "--learner", learner]
     assert main(["fit", "data.csv", "--target", "y", "-o", "m.json", *options]) == 0
     err = capsys.readouterr().err
-    assert "20 rows, 4 columns: 1 numeric, 1 date, 1 ordinal, 1 nominal; no missing values" in err
-    assert "ordinal: size (S < M < L)" in err
+    assert "20 rows, 4 columns: 1 numeric, 1 date (born), 1 ordinal (size: S < M < L), " in err
+    assert "1 nominal (colour: 2 values); no missing values" in err
     assert "saved in m.json" in err
     kinds = [attribute.kind for attribute in RuleSet.load("m.json").attributes]
     assert kinds == ["numeric", "nominal", "date", "ordinal"]

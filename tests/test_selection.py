@@ -256,14 +256,27 @@ def test_the_plan_depends_on_the_size_and_keeps_to_the_budget():
 def test_fewer_conditions_are_preferred_among_those_about_as_good_as_the_best():
     def result(n_correct, n_conditions, first=0):
         correct = (np.arange(1000) >= first) & (np.arange(1000) < first + n_correct)
-        predicted = correct.astype(float)
-        return HoldoutResult(np.ones(1000), predicted, np.zeros(1000, int), 9.0, n_conditions)
+        truth = np.arange(1000) % 2
+        predicted = np.where(correct, truth, 1 - truth)
+        return HoldoutResult(truth, predicted, np.zeros(1000, int), 9.0, n_conditions)
 
     best = result(904, 20.0)
     # 4 samples more are more than chance if none is lost, but not if 60 are.
     assert choose_result({"a": best, "b": result(900, 4.0)}) == "a"
     assert choose_result({"a": best, "b": result(900, 4.0, first=60)}) == "b"
     assert choose_result({"a": best, "b": result(898, 4.0, first=60)}) == "a"  # above 0.005
+
+
+def test_where_nothing_beats_the_majority_class_the_simplest_is_chosen():
+    truth = np.arange(1000) < 900
+
+    def result(n_wrong, n_conditions):
+        predicted = np.arange(1000) >= n_wrong
+        return HoldoutResult(truth, predicted, np.zeros(1000, int), 9.0, n_conditions)
+
+    assert not result(0, 18.0).beats_baseline
+    assert choose_result({"a": result(0, 18.0), "b": result(4, 2.0)}) == "b"
+    assert choose_result({"a": result(0, 18.0), "b": result(6, 2.0)}) == "a"
 
 
 def test_many_rules_are_not_chosen_if_there_are_fewer():

@@ -214,13 +214,13 @@ class AutoRules(RuleLearner):
         with self._step("comparison on held-out samples"):
             for name in order if holdout.splits else ():
                 result = None
-                if name in REFERENCES and perf_counter() < deadline:
-                    result = evaluate_reference(name, holdout, self.random_state)
-                elif name in estimators:
-                    with suppress(ValueError):
+                with suppress(ValueError):
+                    if name in estimators:
                         result = holdout.evaluate(
                             estimators[name], leader=leader, deadline=deadline, done=done
                         )
+                    elif perf_counter() < deadline:
+                        result = evaluate_reference(name, holdout, self.random_state)
                 if result is None:
                     continue
                 results[name] = result
@@ -262,12 +262,18 @@ def choose_result(results: Mapping[str, HoldoutResult]) -> str:
     """Return the result with the fewest conditions of those that are about as good as the best.
 
     These are the ones whose score differs from the best by at most one standard error of the
-    difference, and by at most 0.005.
+    difference, and by at most 0.005; if the best is no better than a constant prediction, all that
+    differ by at most 0.005.
     """
     best = next(iter(results))
     for name, one in results.items():
         best = name if one.loss(results[best]) < 0.0 else best
-    close = [name for name, one in results.items() if one.is_close(results[best], CLOSE)]
+    close = [
+        name
+        for name, one in results.items()
+        if one.is_close(results[best], CLOSE)
+        or (not results[best].beats_baseline and one.loss(results[best]) <= CLOSE)
+    ]
     return min(close, key=lambda name: (results[name].n_conditions, results[name].n_rules))
 
 

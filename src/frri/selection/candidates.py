@@ -76,10 +76,11 @@ def expected_seconds(name: str, n_samples: int, n_features: int, n_classes: int)
     n, values, scores = n_samples, n_samples * n_features, max(n_classes, 2) - (n_classes <= 2)
     # Additive rules: one path of rules for each of its folds, and one of all samples.
     n_paths = 1.0 + 5.0 * min(1.0, 2_000 / n, 6.0 / max(n_classes, 1))
+    few, deep = min(1.0, n / 1_000), values * max(1.0, values / 200_000)
     known = {
         "ripper": 0.06 + 1e-6 * values + 0.015 * scores,
         "furia": 0.08 + 5e-6 * values + 0.02 * scores,
-        "additive": n_paths * (0.1 + 0.06 * scores + 3e-6 * values * (1.0 + scores / 4.0)),
+        "additive": n_paths * (few * (0.1 + 0.08 * scores) + 3e-6 * deep * (1.0 + scores / 4.0)),
         "compact": 0.2 + 2.5e-4 * n + 3e-9 * n * values,
         "random forest": 0.12 + 4.5e-5 * n * sqrt(n_features),
         "gradient boosting": 0.15 * scores + 3e-6 * values,

@@ -98,7 +98,7 @@ class Holdout:
     ) -> None:
         X = plain_table(X)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        labels = np.asarray(y)
+        labels = np.asarray(y).ravel()
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         kept = np.arange(len(labels)) if weight is None else np.flatnonzero(weight > 0)
         asked = cv is not None or test_size is not None
@@ -348,6 +348,12 @@ class HoldoutResult:
         return text, round(self._constant.measure(self.metric), 9) + 0.0
 
     @property
+    def beats_baseline(self) -> bool:
+        """Whether the score is better than that of the best constant prediction."""
+        lead = self.score - self.baseline[1]
+        return lead < 0.0 if self.metric in LOWER_IS_BETTER else lead > 0.0
+
+    @property
     def is_constant(self) -> bool:
         """Whether all predictions are the same."""
         return len(set(self.predictions.tolist())) < 2
@@ -408,14 +414,13 @@ class HoldoutResult:
         else:
             kind, (low, high) = f"Test set of {len(self.truth)} rows", self._interval()
             spread = f"95 % interval {low:.2f} to {high:.2f}"
-        baseline, score = self.baseline[1], self.score
+        score, is_worse = self.score, not self.beats_baseline
         constant = {"regression": "mean", "ordinal": "median-class"}.get(
             self.task, "majority-class"
         )
-        is_worse = score >= baseline if self.metric in LOWER_IS_BETTER else score <= baseline
         return (
             f"{kind}: {self.measure} {score:.2f} ({spread})"
-            f"{off_by.format(**self._mean_error(own))}; {constant} baseline {baseline:.2f}"
+            f"{off_by.format(**self._mean_error(own))}; {constant} baseline {self.baseline[1]:.2f}"
             f"{off_by.format(**self._mean_error(self._constant))}"
             f"{': no better than that' * is_worse}"
         )
