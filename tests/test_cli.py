@@ -372,8 +372,8 @@ def test_a_mixed_table_becomes_a_model_that_answers_everything(learner, capsys):
     options = ["--ordinal", "size=S<M<L", "--ignore", "weight", "--learner", learner]
     assert main(["fit", "data.csv", "--target", "y", "-o", "m.json", *options]) == 0
     err = capsys.readouterr().err
-    assert "20 rows, 4 columns: 1 numeric, 1 date, 1 ordinal, 1 nominal; no missing values" in err
-    assert "ordinal: size (S < M < L)" in err
+    assert "20 rows, 4 columns: 1 numeric, 1 date (born), 1 ordinal (size: S < M < L), " in err
+    assert "1 nominal (colour: 2 values); no missing values" in err
     assert "saved in m.json" in err
     kinds = [attribute.kind for attribute in RuleSet.load("m.json").attributes]
     assert kinds == ["numeric", "nominal", "date", "ordinal"]
@@ -417,9 +417,11 @@ def test_frri_proves_the_fewest(capsys):
 def test_a_size_that_the_data_choose_is_told(capsys):
     options = ["--learner", "additive", "--set", "max_rules=auto", "--no-check"]
     assert main([*FIT_NUMBERS[:-1], "m.json", *options]) == 0
-    assert re.search(
-        r"At most \d+ rules: the fewest within half a standard", capsys.readouterr().err
-    )
+    path = RuleSet.load("m.json").about["path"]
+    assert path["chosen"] in path["sizes"]
+    best = path["sizes"][path["scores"].index(max(path["scores"]))]
+    shown = f"Compared: {path['chosen']} rules " in capsys.readouterr().err
+    assert shown == (best > path["chosen"])
 
 
 @pytest.mark.parametrize("learner", RULE_LEARNERS)
@@ -444,7 +446,7 @@ def test_every_learner_takes_limits_or_refuses_in_a_sentence(learner, capsys):
 def test_limits_hold_for_the_learner_that_is_picked(capsys):
     assert main([*FIT_NUMBERS[:-1], "m.json", "--max-rules", "2"]) == 0
     assert len(RuleSet.load("m.json")) <= 2
-    assert "Chosen: " in capsys.readouterr().err
+    assert "Compared: " in capsys.readouterr().err
     twice = ["--learner", "ripper", "--max-rules", "2", "--set", "max_rules=3"]
     assert main([*FIT_NUMBERS, *twice]) == 2
     assert "given both by --max-rules and by --set" in capsys.readouterr().err
@@ -461,23 +463,22 @@ def write_noise(folder, n_rows=150):
     )
 
 
-def test_a_fit_ends_with_its_accuracy_on_rows_not_seen(folder, monkeypatch, capsys):
-    monkeypatch.setattr("frri.cli.fit.PATIENCE", float("inf"))
+def test_a_fit_ends_with_its_accuracy_on_rows_not_seen(folder, capsys):
     write_noise(folder)
     assert main([*FIT, "--no-check"]) == 0
     assert "accuracy" not in capsys.readouterr().err
     assert main([*FIT, "--learner", "frri"]) == 0
     said = capsys.readouterr().err
     pattern = (
-        r"On rows that it was not learned from: accuracy (0\.\d\d) \((0\.\d\d) to (0\.\d\d) in 5 folds\); "
-        r"always answering (yes|no) has 0\.5\d"
+        r"5-fold cross-validation: accuracy (0\.\d\d) \((0\.\d\d) to (0\.\d\d)\); "
+        r"majority-class baseline 0\.5\d"
     )
-    reached, low, high = map(float, re.search(pattern, said).groups()[:3])
+    reached, low, high = map(float, re.search(pattern, said).groups())
     assert low <= reached <= high < 0.75
     assert re.search(r"note: FRRI needs \d+ rules for 150 objects", said)
     assert main([*FIT, "--learner", "compact", "--cv", "3"]) == 0
     said = capsys.readouterr().err
-    assert float(re.search(r"accuracy (0\.\d\d) .* in 3 folds", said)[1]) > reached
+    assert float(re.search(r"3-fold cross-validation: accuracy (0\.\d\d)", said)[1]) > reached
     assert "note" not in said
 
 
@@ -488,13 +489,13 @@ def test_the_check_of_weighted_rows_is_weighted_throughout(folder, capsys):
     (folder / "x.csv").write_text("a,y,w\n" + "".join(rows))
     weighted = [*FIT, "--learner", "modlem", "--weights", "w"]
     for options, spread in (
-        ([], r"[\d.]+ to [\d.]+ in 5 folds"),
-        (["--test", "0.3"], "12 rows, .*"),
+        ([], r"[\d.]+ to [\d.]+"),
+        (["--test", "0.3"], "95 % interval .*"),
     ):
         assert main([*weighted, *options]) == 0
         said = capsys.readouterr().err
         assert re.search(
-            rf"accuracy [\d.]+ \({spread}\); always answering yes has 0\.9\d\n", said
+            rf"accuracy [\d.]+ \({spread}\); majority-class baseline 0\.9\d\n", said
         ), said
 
 
@@ -503,8 +504,8 @@ def test_rows_can_be_kept_for_the_check_and_a_useless_model_is_called_so(folder,
     assert main([*FIT, "--learner", "frri", "--test", "0.3"]) == 0
     said = capsys.readouterr().err
     assert re.search(
-        r"accuracy 0\.\d\d \(18 rows, 95% interval 0\.\d\d to 0\.\d\d\); always answering n has 0\.67: "
-        "no better than that",
+        r"Test set of 18 rows: accuracy 0\.\d\d \(95 % interval 0\.\d\d to 0\.\d\d\); "
+        r"majority-class baseline 0\.67: no better than that",
         said,
     )
     assert main([*FIT, "--test", "0.01"]) == 0
@@ -514,18 +515,14 @@ def test_rows_can_be_kept_for_the_check_and_a_useless_model_is_called_so(folder,
 @pytest.mark.parametrize(
     ("rows", "options", "reason"),
     [
-        (12, [], "12 rows are too few (--cv 5 insists)"),
-        (60, [], "it would take a while (--cv 5 or --test 0.3 insists)"),
+        (12, [], "only 12 rows (force with --cv 5)"),
         (60, ["--cv", "50"], "no class has 50 rows"),
     ],
 )
-def test_a_check_that_is_left_out_is_said(rows, options, reason, folder, monkeypatch, capsys):
-    monkeypatch.setattr("frri.cli.fit.PATIENCE", 0.0)
+def test_a_check_that_is_left_out_is_said(rows, options, reason, folder, capsys):
     write_noise(folder, rows)
     assert main([*FIT, "--learner", "frri", *options]) == 0
-    assert (
-        f"Not checked on rows that it was not learned from: {reason}.\n" in capsys.readouterr().err
-    )
+    assert f"Not cross-validated: {reason}\n" in capsys.readouterr().err
 
 
 def test_an_interrupted_check_leaves_the_model(folder, monkeypatch, capsys):
@@ -535,7 +532,10 @@ def test_an_interrupted_check_leaves_the_model(folder, monkeypatch, capsys):
     monkeypatch.setattr("frri.selection.Holdout.evaluate", interrupted)
     write_noise(folder, 30)
     assert main([*FIT, "--learner", "frri"]) == 0
-    assert "The check was interrupted; the model is complete.\n" in capsys.readouterr().err
+    assert (
+        "Not cross-validated: it was interrupted; the model is complete\n"
+        in capsys.readouterr().err
+    )
     assert RuleSet.load(FIT[-1]).target == "y"
 
 

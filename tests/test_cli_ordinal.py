@@ -38,9 +38,9 @@ def test_a_learner_is_picked_and_checked(folder, capsys):
     assert main([*args, "--order", "poor,fair,good", "--cv", "2", "-o", "-"]) == 0
     said = capsys.readouterr()
     assert RuleSet.from_json(said.out).classes == tuple(ORDER)
-    assert "Chosen: additive, kappa " in said.err
-    assert "kappa 0." in said.err
-    assert "classes on average; always answering fair has 0.00, off by 0." in said.err
+    assert "Model (additive): " in said.err
+    assert "2-fold cross-validation: kappa 0." in said.err
+    assert "classes on average; median-class baseline 0.00, off by 0." in said.err
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ def fit(table, *options):
 
 
 def test_the_command_line_takes_costs(table, capsys):
-    done, model = fit(table, "--learner", "ripper", "--seed", "0", "--decision", "balanced")
+    done, model = fit(table, "--learner", "ripper", "--seed", "0", "--metric", "f1")
     assert done == 0
     balanced = RuleSet.load(model)
     assert balanced == balanced.with_decision("accuracy").with_decision("balanced")
@@ -292,10 +292,10 @@ def test_the_command_line_takes_costs(table, capsys):
         (["--costs", "malignant=much"], "--costs needs CLASS=COST"),
         (["--costs", "bad=2"], "decision names the class 'bad'"),
         (["--costs", "malignant=-2"], "The cost of misclassifying 'malignant' is -2"),
-        (["--decision", "fair"], "fair"),
-        (["--decision", "balanced", "--costs", "malignant=2"], "not allowed with"),
+        (["--metric", "fair"], "fair"),
+        (["--metric", "f1", "--costs", "malignant=2"], "leave out --metric f1"),
         (["--costs", "malignant=2", "--task", "ordinal"], "leave out --task ordinal"),
-        (["--decision", "balanced", "--set", "decision=accuracy"], "given both by --decision and"),
+        (["--metric", "f1", "--set", "decision=accuracy"], "given both by --metric or --costs and"),
     ],
 )
 def test_the_command_line_refuses_other_costs(table, capsys, options, message):

@@ -317,6 +317,14 @@ def test_tables_of_results_are_those_of_the_results_file(page):
     assert accuracy.with_tables(text) == text
 
 
+def test_the_table_of_choices_is_that_of_the_results_file():
+    from benchmarks import default_path
+
+    text = default_path.PAGE.read_text(encoding="utf-8")
+    assert "| choice |" in text
+    assert default_path.with_table(text) == text
+
+
 def write_outputs(page):
     """Replace the outputs shown on a page that are not what is printed."""
     text = page.read_text(encoding="utf-8")

@@ -24,6 +24,7 @@ _NAMES = {
     "pareto": "frontier tree_rules",
     "readers": "read_table",
     "report": "write_report",
+    "selection": "AutoRulesClassifier AutoRulesOrdinalClassifier AutoRulesRegressor",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

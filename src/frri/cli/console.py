@@ -149,12 +149,15 @@ class Arguments(argparse.Namespace):
             *[(column, "--ordinal") for column in ordinal],
             (self.target, "--target"),
             (getattr(self, "weights", None), "--weights"),
+            (getattr(self, "groups", None), "--groups"),
         ]
         seen: dict[str, str] = {}
         for column, option in uses:
             if column is not None and seen.setdefault(column, option) != option:
                 raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
         names = {option: getattr(self, option) for option in ("ignore", "nominal", "numeric")}
+        if getattr(self, "groups", None) is not None:
+            names["nominal"] = [*names["nominal"], self.groups]
         return {"ordinal": ordinal, "strict": self.strict, **names}
 
 

@@ -2,15 +2,16 @@
 
 Types of columns are inferred from the table and shown: numbers are numeric, ISO dates dates, texts
 and truth values nominal; identifiers are left out. --nominal, --numeric, --ordinal and --ignore
-declare otherwise. Without --learner, the best one on held-out rows is taken: ripper, additive,
-compact or frri; --learner frri is always the paper's. --task regression predicts a number instead
-of a class, --task ordinal classes that have an order: that of numbers, or that of --order. Ctrl-C
-during the search for the fewest rules keeps the best found so far. The last line is the score of
-such rules on held-out rows.
+declare otherwise. Without --learner, ripper and additive compete on held-out rows, and where there
+is time furia, compact and frri: the best one is taken, of nearly equal ones the one with the fewest
+conditions. --task regression predicts a number instead of a class, --task ordinal classes that have
+an order: that of numbers, or that of --order. Ctrl-C during the search for the fewest rules keeps
+the best found so far. A cross-validation on held-out rows comes with every model.
 
 $ frri fit patients.csv --target risk -o model.json
 $ frri fit january.csv february.csv --target risk -o model.json
 $ frri fit patients.csv --target risk -o model.json --learner ripper --seed 1 --ignore visit
+$ frri fit patients.csv --target risk -o model.json --metric balanced_accuracy --groups doctor
 $ frri fit huge.parquet --target risk -o model.json --sample 20000
 $ frri fit huge.parquet --target risk -o model.json --bags 10
 $ frri fit houses.csv --target price --task regression -o model.json
@@ -21,9 +22,7 @@ $ frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=s
 import ast
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
-from time import process_time
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,7 @@ from frri.cli.console import (
     json_text,
     notes,
     one_line,
-    one_line_each,
     say,
-    sentence,
 )
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
 from frri.cli.rules import numbered_rules, rules_as_json
@@ -45,9 +42,16 @@ from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
 from frri.readers.infer_types import resolve_words
 from frri.rules import RuleSet
-from frri.rules.conformal import half_widths
-from frri.selection import Holdout, HoldoutResult, choose_estimator, find_leakage
-from frri.selection.holdout import FOLDS, MANY_SAMPLES, TEST_SIZE
+from frri.rules.evaluation import evaluation_of
+from frri.selection import (
+    AutoRulesClassifier,
+    AutoRulesOrdinalClassifier,
+    AutoRulesRegressor,
+    find_leakage,
+)
+from frri.selection.candidates import decision_parameters
+from frri.selection.holdout import FOLDS
+from frri.selection.metrics import METRICS
 from frri.table import Attribute, encode_frame
 from frri.table.columns import ordered_categories
 from frri.table.encode import summarize_table
@@ -59,12 +63,19 @@ ROWS_OF_BAG = 10_000
 # Columns that are named as possible leaks, at most.
 MOST_LEAKS = 3
 
-# Seconds of computing that are spent on held-out rows without --cv and --test.
-PATIENCE = 8.0
+# Estimators that choose a model, by task.
+AUTO: dict[str, Any] = {
+    "classification": AutoRulesClassifier,
+    "ordinal": AutoRulesOrdinalClassifier,
+    "regression": AutoRulesRegressor,
+}
+
+# Options of parameters with other names.
+OPTIONS = {"decision": "--metric or --costs", "class_weight": "--metric or --costs"}
 
 # Parameters that have options of their own: limits on rules, and those of FRRI's search.
 LIMITS = ("max_rules", "max_conditions", "min_support")
-SEARCH = ("work_limit", "optimality_gap", "time_limit", "memory_limit")
+SEARCH = ("work_limit", "optimality_gap", "memory_limit")
 
 
 def configure(parser: Parser) -> None:
@@ -88,6 +99,8 @@ def configure(parser: Parser) -> None:
     )
     add("--bags B", bags, type="from 1")
     add("--weights COLUMN", "column of row weights")
+    groups = "column of groups of rows (a patient, a company) that are held out together"
+    add("--groups COLUMN", f"{groups}; no rule uses it")
     settings = "any parameter of the learner"
     add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
     add("--max-rules N", "maximum number of rules (default: auto)", type="size")
@@ -96,16 +109,14 @@ def configure(parser: Parser) -> None:
     add("--seed N", "random seed", type="from 0")
     add("--work-limit N", "work limit of the search for the fewest rules", type="from 0")
     add("--optimality-gap FRACTION", "optimality gap at which that search stops", type="fraction")
-    add("--time-limit SECONDS", "time limit of that search", type="number")
     add("--memory-limit SIZE", "memory that learning may take, such as 2GB")
+    seconds = "seconds for all of it; rules may then depend on the speed of the machine"
+    add("--time-limit SECONDS", f"{seconds} (default: about 20 CPU seconds)", type="number")
     check = parser.add_mutually_exclusive_group()
     test = "evaluate on a test set of this fraction of the rows, such as 0.3"
     add("--test FRACTION", test, group=check, type="test fraction")
-    folds = (
-        f"evaluate by cross-validation with N folds (default: {FOLDS} where that takes seconds, "
-        f"or with more than {MANY_SAMPLES:,} rows --test {TEST_SIZE})"
-    )
-    add("--cv N", folds, group=check, type="from 2")
+    folds = "evaluate by cross-validation with N folds, however long it takes"
+    add("--cv N", f"{folds} (default: up to {FOLDS})", group=check, type="from 2")
     add("--no-check", "do not evaluate on held-out rows", group=check)
     target = parser.add_mutually_exclusive_group()
     bins = "number of classes to make of a target that is a number"
@@ -116,12 +127,11 @@ def configure(parser: Parser) -> None:
     )
     add("--task NAME", task, group=target, choices=list(TASKS))
     add("--order LOW<...<HIGH", "classes of --task ordinal in their order")
-    costs = parser.add_mutually_exclusive_group()
-    rare = "accuracy, or balanced: misclassifying a row costs more the rarer its class is"
-    choices = ["accuracy", "balanced"]
-    add("--decision NAME", f"{rare} (default: accuracy)", group=costs, choices=choices)
+    metrics = list(METRICS["classification"])
+    metric = f"metric to choose, decide and report by: {', '.join(metrics)} (default: accuracy)"
+    add("--metric NAME", metric, choices=metrics)
     each = "cost of misclassifying a row of each class (default: 1), such as yes=5,no=1"
-    add("--costs CLASS=COST,...", each, group=costs)
+    add("--costs CLASS=COST,...", f"{each}; the metric is then cost")
     add("--json", "write learner, size, score, and without -o the rules, as JSON")
 
 
@@ -148,31 +158,24 @@ def run(arguments: Arguments) -> None:
         order = find_order(y, order, arguments.target)
         if learner is not None:
             learner.set_params(class_order=order)
+    groups = None if arguments.groups is None else X.pop(arguments.groups)
+    if X.columns.empty:
+        raise ValueError("The table has no column left to learn from.")
     table = encode_frame(X)
-    say(one_line_each(summarize_table(table)))
-    _say_leakage(find_leakage(table, y, task=arguments.task, random_state=seed), arguments.task)
-    splits = {"cv": 0 if arguments.no_check else arguments.cv, "test_size": arguments.test}
-    task = {"task": arguments.task, "class_order": order}
-    holdout = Holdout(X, y, sample_weight=weights, random_state=seed, **task, **splits)
-    result, leaderboard = None, list[dict[str, Any]]()
-    if learner is None:
-        learner, result, leaderboard = _choose(arguments, holdout)
-    extra: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
+    say(one_line(summarize_table(table)))
+    leaks = find_leakage(table, y, task=arguments.task, groups=groups, random_state=seed)
+    _say_leakage(leaks, arguments.task)
+    extra: dict[str, Any] = {"sample_weight": weights, "groups": groups}
     if arguments.bags is not None:
         classes = np.unique(y.to_numpy()).tolist()
         extra["check_batches"] = _all_rows(arguments, table.attributes, classes)
-    start = process_time()
-    # Rows of weight 0 are dropped, and the ranges of columns with them.
+    model = _make_auto(arguments, learner, order)
     with notes(), Progress(f"learning rules from {len(X)} rows"):
-        learner.fit(table if weights is None else X, y, **extra)
-    seconds, reason = process_time() - start, ""
-    if result is None:
-        result, reason = _check(arguments, learner, holdout, seconds)
-    ruleset = _with_evaluation(_with_intervals(learner.ruleset_, result), result, leaderboard)
-    _write_rules(arguments, learner, ruleset)
+        model.fit(X, y, **extra)
+    _write_rules(arguments, model)
     if arguments.json:
-        sys.stdout.write(json_text(_facts(arguments, ruleset, result)))
-    _say_score(arguments, result, reason)
+        sys.stdout.write(json_text(_facts(arguments, model)))
+    _say_scores(arguments, model)
 
 
 # ------------------------------------------------------------------ the table
@@ -225,19 +228,16 @@ def parse_order(text: str | None, task: str) -> list[str] | None:
     return labels
 
 
-def _parse_decision(name: str | None, costs: str | None, task: str) -> Any:
-    """Return the parameter `decision` of --decision or --costs, None without these."""
-    if task != "classification" and (name or costs):
-        option = "--decision" if name else "--costs"
-        raise ValueError(f"{option} is for classes without an order; leave out --task {task}.")
-    if not costs:
-        return name
+def _parse_costs(text: str | None) -> dict[str, float] | None:
+    """Return the costs of --costs by class, None without this option."""
+    if text is None:
+        return None
     try:
-        pairs = [part.rsplit("=", 1) for part in costs.split(",")]
+        pairs = [part.rsplit("=", 1) for part in text.split(",")]
         return {label.strip(): float(number) for label, number in pairs}
     except ValueError:
         example = "such as yes=5,no=1"
-        raise ValueError(f"--costs needs CLASS=COST,..., {example}, got {costs!r}.") from None
+        raise ValueError(f"--costs needs CLASS=COST,..., {example}, got {text!r}.") from None
 
 
 def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
@@ -274,8 +274,14 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
 def _named_learner(arguments: Arguments) -> Any:
     """Return the estimator that the options name, None if they name none."""
     name, settings = arguments.learner, arguments.settings
-    arguments.decision = _parse_decision(arguments.decision, arguments.costs, arguments.task)
-    names = (*SEARCH, *LIMITS, "seed", "decision")
+    for option in ("metric", "costs") if arguments.task != "classification" else ():
+        if getattr(arguments, option) is not None:
+            remedy = f"leave out --task {arguments.task}"
+            raise ValueError(f"--{option} is for classes without an order; {remedy}.")
+    arguments.costs = _parse_costs(arguments.costs)
+    if arguments.costs is not None and arguments.metric not in {None, "cost"}:
+        raise ValueError(f"--costs is for --metric cost; leave out --metric {arguments.metric}.")
+    names = (*SEARCH, *LIMITS, "seed")
     options = {option: getattr(arguments, option) for option in names}
     if arguments.bags is not None:
         _check_bags(arguments)
@@ -288,7 +294,8 @@ def _named_learner(arguments: Arguments) -> Any:
     arguments.learner = name
     if name is None:
         return None
-    learner = make_learner(name, settings, task=arguments.task, **options)
+    follow = decision_parameters(name, arguments.metric or "accuracy", arguments.costs)
+    learner = make_learner(name, settings, task=arguments.task, **options, **follow)
     if arguments.weights is not None and not TASKS[arguments.task][name].weights:
         raise ValueError(f"The learner {name} takes no weights of rows; use another one.")
     return learner
@@ -308,20 +315,23 @@ def _check_bags(arguments: Arguments) -> None:
         raise ValueError(f"--bags {problem} take a --sample.")
 
 
-def _choose(
-    arguments: Arguments, holdout: Holdout
-) -> tuple[Any, HoldoutResult | None, list[dict[str, Any]]]:
-    """Return the estimator that suits the table, its result on held-out rows, and all scores."""
-    limits = {name: getattr(arguments, name) for name in LIMITS}
-    seed = arguments.seed or 0
-    choice = choose_estimator(holdout, limits=limits, random_state=seed, verbose=True)
-    arguments.learner = choice.name
-    if choice.reason:
-        say(one_line(choice.reason))
-    if arguments.decision is not None:
-        # The score by which it was chosen is that of other decisions.
-        return choice.estimator.set_params(decision=arguments.decision), None, []
-    return choice.estimator, choice.result, choice.leaderboard
+def _make_auto(arguments: Arguments, learner: Any, order: Sequence[Any] | None) -> Any:
+    """Return the estimator that compares the candidates, or evaluates the one that is named."""
+    options: dict[str, Any] = {
+        "cv": 0 if arguments.no_check else arguments.cv,
+        "test_size": arguments.test,
+        "time_limit": arguments.time_limit,
+        "random_state": arguments.seed or 0,
+    }
+    if arguments.task == "classification":
+        options |= {"metric": arguments.metric or "accuracy", "costs": arguments.costs}
+    elif arguments.task == "ordinal":
+        options["class_order"] = order
+    if learner is None:
+        options |= {name: getattr(arguments, name) for name in LIMITS}
+    else:
+        options |= {"estimators": {arguments.learner: learner}, "references": False}
+    return AUTO[arguments.task](**options)
 
 
 def make_learner(
@@ -356,7 +366,7 @@ def make_learner(
         if value is None:
             continue
         parameter = "random_state" if option == "seed" else option
-        spelled = f"--{option.replace('_', '-')}"
+        spelled = OPTIONS.get(option, f"--{option.replace('_', '-')}")
         if parameter not in known:
             remedy = _others_with(parameter, task) if parameter in LIMITS else ""
             raise ValueError(f"The learner {name} takes no {spelled}{remedy}.")
@@ -389,27 +399,9 @@ def _parse_setting(text: str) -> tuple[str, Any]:
 # ------------------------------------------------------------------ results
 
 
-def _with_evaluation(
-    ruleset: RuleSet, result: HoldoutResult | None, leaderboard: list[dict[str, Any]]
-) -> RuleSet:
-    """Return a rule set that states its score on held-out rows, and those of other estimators."""
-    if result is None:
-        return ruleset
-    evaluation = result.plain() | ({"leaderboard": leaderboard} if leaderboard else {})
-    return replace(ruleset, about={**ruleset.about, "evaluation": evaluation})
-
-
-def _with_intervals(ruleset: RuleSet, result: HoldoutResult | None) -> RuleSet:
-    """Return a regression model with intervals by its errors on held-out rows, if it has none."""
-    if result is None or ruleset.task != "regression" or "intervals" in ruleset.about:
-        return ruleset
-    intervals = half_widths(result.truth - result.predictions)
-    return replace(ruleset, about={**ruleset.about, "intervals": intervals})
-
-
-def _write_rules(arguments: Arguments, learner: Any, ruleset: RuleSet) -> None:
-    """Write the rules to the output, and what is known about them to standard error."""
-    output = arguments.output
+def _write_rules(arguments: Arguments, model: Any) -> None:
+    """Write the rules to the output, and their number to standard error."""
+    output, ruleset, learner = arguments.output, model.ruleset_, model.best_estimator_
     if output is None and not arguments.json:
         sys.stdout.write(numbered_rules(ruleset))
     elif output is not None:
@@ -420,68 +412,57 @@ def _write_rules(arguments: Arguments, learner: Any, ruleset: RuleSet) -> None:
     selection = getattr(learner, "selection_", {})
     proof = f", proved to be {selection['claim']}" if selection.get("status") == "optimal" else ""
     place = f"; saved in {output}" if output not in {None, "-"} else ""
-    say(f"{size}{proof}{place}")
+    say(f"Model ({model.best_name_}): {size}{proof}{place}")
     if arguments.bags is not None:
         n_rows = learner.selection_.n_further
         say(f"All {n_rows} rows were looked at: no rule covers one of another class")
     if "monotone" in ruleset.about:
         say(one_line(ruleset.about["monotone"]))
-    if getattr(learner, "path_", None) is not None:
-        say(str(learner.path_))
 
 
-def _facts(arguments: Arguments, ruleset: RuleSet, result: HoldoutResult | None) -> dict[str, Any]:
+def _facts(arguments: Arguments, model: Any) -> dict[str, Any]:
     """Return the result of the command for JSON; the rules unless they are saved as a model."""
+    ruleset = model.ruleset_
     facts: dict[str, Any] = {
         "model": arguments.output,
         "target": ruleset.target,
         "task": ruleset.task,
-        "learner": arguments.learner,
+        "learner": model.best_name_,
         "rows": ruleset.about["rows"],
         "n_rules": len(ruleset),
         "n_conditions": sum(len(rule.conditions) for rule in ruleset),
     }
-    if result is not None:
-        baseline = dict(zip(("answer", "score"), result.baseline, strict=True))
-        facts |= {"measure": result.measure, "score": result.score, "baseline": baseline}
+    known = evaluation_of(ruleset) or {}
+    names = ("measure", "score", "interval", "folds", "baseline", "leaderboard")
+    facts |= {name: known[name] for name in names if name in known}
     return facts if arguments.output else facts | rules_as_json(ruleset)
 
 
-def _check(
-    arguments: Arguments, learner: Any, holdout: Holdout, seconds: float
-) -> tuple[HoldoutResult | None, str]:
-    """Evaluate a fitted estimator on held-out rows; return the result, or why there is none.
-
-    Fitting all rows took some seconds: if that is long, there is no check unless it is asked for.
-    Ctrl-C ends the check, for the model is complete.
-    """
-    if getattr(learner, "selection_", {}).get("stopped_by") == "interrupt":
-        return None, ""
-    patience = PATIENCE if arguments.cv is None and arguments.test is None else float("inf")
-    result, reason = None, holdout.reason
-    if reason.endswith("too few"):
-        reason += f" (--cv {FOLDS} insists)"
-    if holdout.splits:
-        reason = "it would take a while (--cv 5 or --test 0.3 insists)"
-    if holdout.splits and seconds <= patience:
-        try:
-            with Progress("checking on rows not learned from", 5.0):
-                result = holdout.evaluate(learner, time_limit=patience)
-        except (ValueError, MemoryError) as error:
-            reason = sentence(error)
-        except KeyboardInterrupt:
-            return None, "The check was interrupted; the model is complete."
-    skipped = f"Not checked on rows that it was not learned from: {reason.rstrip('.')}."
-    return result, skipped if reason else ""
-
-
-def _say_score(arguments: Arguments, result: HoldoutResult | None, reason: str) -> None:
-    """Print the score on held-out rows, or why there is none, and the next command."""
+def _say_scores(arguments: Arguments, model: Any) -> None:
+    """Print the score on held-out rows, those of other models, and the next command."""
+    result, reason = model.holdout_result_, model.reason_
     if result is not None:
-        reason = f"On rows that it was not learned from: {result}"
-    if reason:
-        say(one_line(reason))
+        say(one_line(str(result)))
+    elif reason:
+        forced = f" (force with --cv {FOLDS})" * reason.startswith("only")
+        say(f"Not cross-validated: {reason}{forced}")
+    others = [one for one in model.leaderboard_ if one["name"] != model.best_name_]
+    scores = [f"{one['name']} {one['score']:.2f}{_size(one)}" for one in others]
+    path = model.path_
+    if path is not None and path.best > path.chosen:
+        sizes = (path.chosen, path.best)
+        scores[:0] = [f"{size} rules {path.score_of(size):.2f}" for size in sizes]
+    if scores:
+        say(one_line(f"Compared: {', '.join(scores)}"))
+    if result is not None and result.is_constant and result.metric == "accuracy":
+        remedy = "--metric balanced_accuracy, or --costs, finds rows of other classes"
+        say(one_line(f"note: all rows are predicted as {result.predictions[0]!s}; {remedy}."))
     if arguments.output is None:
         say("Next: the same with -o model.json saves the rules as a model")
     elif arguments.output != "-":
         say(f"Next: frri rules {arguments.output}")
+
+
+def _size(entry: Mapping[str, Any]) -> str:
+    """Return the number of rules of an entry of a leaderboard, if it has rules."""
+    return f" ({entry['rules']:.0f} rules)" if "rules" in entry else ""

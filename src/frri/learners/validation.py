@@ -197,9 +197,36 @@ class SharedDocumentation:
         so that no sample can be an exception.
     optimizations : int, default=2
         Number of passes over the rules of each class to improve them.
+    estimators : "auto", sequence of str or mapping, default="auto"
+        Candidates: by default those that suit the table, or a list of names such as "additive", or
+        a mapping of names to estimators of this package. A single one is fitted and evaluated.
+    cv : int, splitter or iterable of (train, test), optional
+        Number of folds of the cross-validation, or a splitter of scikit-learn or its splits, all of
+        which are held out, however long that takes; with 0 nothing is held out. By default up to 5
+        folds.
+    test_size : float, optional
+        Fraction of the samples in a single test set, instead of a cross-validation.
+    references : bool, default=True
+        If True, a random forest and gradient boosting are evaluated on the same folds where there
+        is time.
+    time_limit : float, optional
+        Seconds after which `fit` begins no further evaluation; the result may then depend on the
+        speed of the machine.
+    random_state : int, default=0
+        Random seed of the folds and of the candidates.
 
     Attributes
     ----------
+    best_estimator_ : estimator
+        The chosen one, fitted to all samples, and `best_name_`, its name.
+    leaderboard_ : list of dict
+        Name, score, number of folds and mean numbers of rules and conditions of every candidate,
+        the best first, then of the references; ``pandas.DataFrame(leaderboard_)`` is a table.
+    ruleset_ : RuleSet
+        The rules; `about["evaluation"]` has the score on held-out samples, its interval, the
+        baseline and the leaderboard.
+    holdout_result_ : HoldoutResult or None
+        Predictions of held-out samples. None, for the reason in `reason_`, if there are none.
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
     path_ : SizePath or None

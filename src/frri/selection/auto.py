@@ -1,193 +1,487 @@
-"""Choose the estimator that does best on held-out samples; prefer few readable rules."""
+"""Estimators that choose the best readable model for a table by cross-validation."""
 
-from collections.abc import Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import perf_counter
+from typing import Any, Self
 
-from frri._util import Progress
-from frri.learners.registry import TASKS, rule_learners
+from sklearn.base import clone
+
+from frri._util import Progress, find_name, short_repr
+from frri.learners.base import AnyRuleClassifier, OrderedRuleClassifier, RuleLearner, RuleRegressor
+from frri.learners.registry import rule_learners
+from frri.learners.training_table import with_weights
+from frri.learners.validation import check_boolean, check_count
+from frri.rules import RuleSet
+from frri.rules.conformal import half_widths
+from frri.selection.candidates import (
+    CANDIDATES,
+    REFERENCES,
+    decision_parameters,
+    evaluate_reference,
+    expected_seconds,
+    make_estimator,
+    plan,
+)
 from frri.selection.holdout import Holdout, HoldoutResult
+from frri.selection.metrics import LOWER_IS_BETTER, METRICS
 
-# Candidates for a classification, the fastest first.
-CANDIDATES = ("ripper", "additive", "compact", "frri")
-
-# Compact FRRI and FRRI compare pairs of samples: maximum of pairs times features. FRRI also
-# searches a minimum-size rule set, up to this number of samples.
-MOST_PAIRS, MOST_SAMPLES = 6e7, 2_000
-
-# Loss of score that fewer rules are worth, at most.
+# Loss of score that fewer conditions are worth, at most.
 CLOSE = 0.005
 
+# Rules that a person reads, at most; of many classes, twice their number.
+MOST_RULES = 40
 
-@dataclass(frozen=True)
-class EstimatorChoice:
-    """An estimator for a table, and why it was chosen.
+# Without splits: up to this number of samples, strict FRRI.
+SMALL = 100
 
-    Attributes
-    ----------
-    name : str
-        A name of `frri.learners.registry`.
-    estimator : estimator
-        With its parameters, not fitted.
-    result : HoldoutResult or None
-        Its predictions of held-out samples; None if the table was not split.
-    reason : str
-        One line with the scores and sizes of all candidates; empty if there are none.
-    results : dict of HoldoutResult
-        Predictions of all candidates, by name.
+# Fraction of a time limit that is spent on held-out samples.
+EVALUATION = 0.6
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AutoRules(RuleLearner):
+    """Base of the estimators that choose one of several."""
+
+    estimators: Any = "auto"
+    max_rules: int | None = None
+    max_conditions: int | None = None
+    min_support: float | None = None
+    cv: Any = None
+    test_size: float | None = None
+    references: bool = True
+    time_limit: float | None = None
+    random_state: int = 0
+
+    _task = "classification"
+
+    best_estimator_: Any = field(init=False)
+    best_name_: str = field(init=False)
+    leaderboard_: list[dict[str, Any]] = field(init=False)
+    holdout_result_: HoldoutResult | None = field(init=False)
+    reason_: str = field(init=False)
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> Self:
+        """Compare estimators on held-out samples, and fit the best one to all samples.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            The name of a series becomes the name of the target.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples; a sample of weight 0 is left out.
+        groups : array-like of shape (n_samples,), optional
+            Samples of the same group (a patient, a company) are held out together.
+        **fit_params
+            Further arguments of the `fit` of the chosen estimator.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        start = perf_counter()
+        n_classes = self._check_table(X, y, sample_weight)
+        holdout = Holdout(
+            X,
+            y,
+            task=self._task,
+            class_order=self._order(),
+            sample_weight=sample_weight,
+            groups=groups,
+            cv=self.cv,
+            test_size=self.test_size,
+            **self._metric(),
+            random_state=self.random_state,
+        )
+        size = len(holdout.y), self.n_features_in_, n_classes
+        estimators, seconds = self._candidates(holdout, size)
+        if sample_weight is not None:
+            fit_params["sample_weight"] = sample_weight
+        results: dict[str, HoldoutResult] = {}
+        self.reason_ = holdout.reason
+        limit = float("inf") if self.time_limit is None else self.time_limit
+        compare = partial(self._compare, holdout, estimators, seconds, results)
+        self.best_name_ = next(iter(estimators))
+        is_choice = len(estimators) > 1 and bool(holdout.splits)
+        if is_choice:
+            compare(start + EVALUATION * limit)
+            self.best_name_ = self._choose(results, estimators, _most_rules(holdout))
+            if not results:
+                self.reason_ = "the time limit was reached"
+        best = clone(estimators[self.best_name_])
+        if self.time_limit is not None and best.get_params().get("time_limit", 0.0) is None:
+            best.time_limit = max(0.0, start + limit - perf_counter())
+        with self._step(f"fit of {self.best_name_}"):
+            self.best_estimator_ = best.fit(X, y, **fit_params)
+        if not is_choice:
+            # The model is complete: the evaluation can be interrupted.
+            try:
+                compare(start + limit)
+            except KeyboardInterrupt:
+                results.clear()
+                self.reason_ = "it was interrupted; the model is complete"
+        self.holdout_result_ = results.get(self.best_name_)
+        self.leaderboard_ = _leaderboard(results, holdout)
+        self.ruleset_, self.path_ = self._with_evaluation(best.ruleset_), best.path_
+        return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_boolean("references", self.references)
+        check_count("random_state", self.random_state)
+        given: Any = self.time_limit
+        if given is not None and not (isinstance(given, int | float) and given >= 0):
+            known = "None or a number from 0 on"
+            raise ValueError(f"time_limit must be {known}, got {short_repr(given)}.")
+        given = self.estimators
+        if isinstance(given, Mapping) or (isinstance(given, str) and given == "auto"):
+            return
+        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+            raise ValueError(
+                'estimators must be "auto", a list of names or a mapping of names to estimators, '
+                f"got {short_repr(given)}."
+            )
+        for name in given:
+            find_name(str(name), rule_learners(self._task), f"frri for {self._task}", "estimator")
+
+    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
+        """Check the training data, and return the number of classes."""
+        raise NotImplementedError
+
+    def _order(self) -> Any:
+        """Return the order of the classes, None if they have none."""
+        return None
+
+    def _metric(self) -> dict[str, Any]:
+        """Return the metric and its costs for `Holdout`."""
+        return {}
+
+    def _decision(self, name: str) -> dict[str, Any]:  # noqa: ARG002
+        """Return the parameters by which the predictions of a candidate follow the metric."""
+        return {}
+
+    def _candidates(
+        self, holdout: Holdout, size: tuple[int, int, int]
+    ) -> tuple[dict[str, Any], dict[str, float]]:
+        """Return the candidates, and the expected seconds of all that are to be evaluated."""
+        given: Any = self.estimators
+        further: tuple[str, ...] = ()
+        if isinstance(given, str):
+            given, further = CANDIDATES[self._task]
+            if not holdout.splits:
+                is_small = self._task == "classification" and size[0] <= SMALL
+                given, further = ("frri" if is_small else "additive",), ()
+            further = tuple(sorted(further, key=lambda name: expected_seconds(name, *size)))
+        references = tuple(REFERENCES) if self.references else ()
+        seconds, n_splits = plan((*given,), references + further, len(holdout.splits), size)
+        if self.cv is None:
+            holdout.splits = holdout.splits[:n_splits]
+        if isinstance(given, Mapping):
+            return dict(given), seconds
+        shared = ("max_rules", "max_conditions", "min_support", "missing", "n_jobs", "random_state")
+        parameters = {name: getattr(self, name) for name in shared}
+        parameters |= {"class_order": holdout.class_order, "task": self._task}
+        names = [name for name in seconds if name not in REFERENCES]
+        return {
+            name: make_estimator(name, **parameters, **self._decision(name)) for name in names
+        }, seconds
+
+    def _compare(
+        self,
+        holdout: Holdout,
+        estimators: Mapping[str, Any],
+        seconds: Mapping[str, float],
+        results: dict[str, HoldoutResult],
+        deadline: float,
+    ) -> None:
+        """Evaluate candidates, then references; those that cannot be fitted are left out."""
+        order = [*estimators, *(name for name in REFERENCES if name in seconds)]
+        whole, past = sum(seconds.values()) * max(1, len(holdout.splits)), 0.0
+        leader: HoldoutResult | None = None
+
+        def done() -> None:
+            nonlocal past
+            past += seconds[name]
+            for progress in Progress.active[-1:]:
+                progress.set_step(min(past / whole, 0.99))
+
+        with self._step("comparison on held-out samples"):
+            for name in order if holdout.splits else ():
+                result = None
+                with suppress(ValueError):
+                    if name in estimators:
+                        result = holdout.evaluate(
+                            estimators[name], leader=leader, deadline=deadline, done=done
+                        )
+                    elif perf_counter() < deadline:
+                        result = evaluate_reference(name, holdout, self.random_state)
+                if result is None:
+                    continue
+                results[name] = result
+                is_candidate = name in estimators and result.n_rules <= _most_rules(holdout)
+                if is_candidate and (leader is None or result.loss(leader) < 0.0):
+                    leader = result
+
+    def _choose(
+        self, results: Mapping[str, HoldoutResult], estimators: Mapping[str, Any], most_rules: int
+    ) -> str:
+        """Return the candidate with the fewest conditions of those that are as good as the best."""
+        found = {name: one for name, one in results.items() if name in estimators}
+        if not found and self.time_limit is not None:
+            return next(iter(estimators))
+        if not found:
+            raise ValueError(
+                f"None of the estimators {', '.join(estimators)} can be fitted to parts of this "
+                "table; name one."
+            )
+        most = max(len(one.truth) for one in found.values())
+        found = {name: one for name, one in found.items() if len(one.truth) == most}
+        found = {name: one for name, one in found.items() if one.n_rules <= most_rules} or found
+        return choose_result(found)
+
+    def _with_evaluation(self, ruleset: RuleSet) -> RuleSet:
+        """Return a rule set that states its score on held-out samples, and those of others."""
+        if self.holdout_result_ is None:
+            return ruleset
+        known = self.holdout_result_.plain() | {"leaderboard": self.leaderboard_}
+        return replace(ruleset, about={**ruleset.about, "evaluation": known})
+
+
+def _most_rules(holdout: Holdout) -> int:
+    """Return how many rules a person reads, at most."""
+    return max(MOST_RULES, 2 * len(holdout.classes))
+
+
+def choose_result(results: Mapping[str, HoldoutResult]) -> str:
+    """Return the result with the fewest conditions of those that are about as good as the best.
+
+    These are the ones whose score differs from the best by at most one standard error of the
+    difference, and by at most 0.005; if the best is no better than a constant prediction, all that
+    differ by at most 0.005.
     """
-
-    name: str
-    estimator: Any
-    result: HoldoutResult | None = None
-    reason: str = ""
-    results: dict[str, HoldoutResult] = field(default_factory=dict)
-
-    @property
-    def leaderboard(self) -> list[dict[str, Any]]:
-        """Names, scores and mean numbers of rules of all candidates, the best first."""
-        ranked = sorted(self.results.items(), key=lambda one: -one[1].score)
-        return [{"name": n, "score": one.score, "rules": one.n_rules} for n, one in ranked]
+    best = next(iter(results))
+    for name, one in results.items():
+        best = name if one.loss(results[best]) < 0.0 else best
+    close = [
+        name
+        for name, one in results.items()
+        if one.is_close(results[best], CLOSE)
+        or (not results[best].beats_baseline and one.loss(results[best]) <= CLOSE)
+    ]
+    return min(close, key=lambda name: (results[name].n_conditions, results[name].n_rules))
 
 
-def choose_estimator(
-    holdout: Holdout,
-    *,
-    limits: Mapping[str, Any] | None = None,
-    random_state: int = 0,
-    verbose: bool = False,
-) -> EstimatorChoice:
-    """Choose the estimator that suits a table.
+def _leaderboard(results: Mapping[str, HoldoutResult], holdout: Holdout) -> list[dict[str, Any]]:
+    """Return names, scores and mean sizes of candidates, the best first, then of references."""
+    sign = 1.0 if holdout.metric in LOWER_IS_BETTER else -1.0
+    ranked = sorted(results.items(), key=lambda one: (one[0] in REFERENCES, sign * one[1].score))
+    return [
+        {"name": name, "score": one.score, "folds": int(one.fold.max()) + 1}
+        | ({} if name in REFERENCES else {"rules": one.n_rules, "conditions": one.n_conditions})
+        for name, one in ranked
+    ]
 
-    Candidates of a classification are RIPPER, additive rules, Compact FRRI and FRRI (the last two
-    for tables of moderate size); of other tasks all that are registered. The one with the best
-    score is chosen. Of those that differ from it by at most one standard error of the difference,
-    and by at most 0.005, the one with the fewest rules is chosen. The candidates depend on the
-    table alone, not on the speed of the machine. Without splits the choice is additive rules, or
-    FRRI for a small table with classes.
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
+    """The best readable classifier for a table, chosen by cross-validation; as `frri fit` does it.
+
+    RIPPER and additive rules compete on every table; FURIA, Compact FRRI and strict FRRI where
+    there is time. The one with the best score on held-out samples is chosen. Of those that differ
+    from it by at most one standard error of the paired difference, and by at most 0.005, the one
+    with the fewest conditions is chosen. Estimators of more than 40 rules are chosen only if all
+    have more (with more than 20 classes, twice their number). The chosen one is fitted to all
+    samples. A random forest and gradient boosting are evaluated on the same folds: they show what
+    readable rules cost.
+
+    All of this takes about 20 CPU seconds for a table of up to 20,000 samples. A model of the work,
+    which depends on the table alone, decides how many of the five folds are held out and which
+    candidates compete. A candidate is given up after a fold if it cannot win any more. So the
+    result is the same on every machine, unless `time_limit` is given. Of larger tables, the chosen
+    estimator learns from all samples; estimators are compared on 20,000.
 
     Parameters
     ----------
-    holdout : Holdout
-        The table and its splits.
-    limits : mapping, optional
-        Values of `max_rules`, `max_conditions` and `min_support` for the estimators that have them.
-    random_state : int, default=0
-        Random seed of the estimators.
-    verbose : bool, default=False
-        If True, show progress on standard error.
+    {estimators}
+    metric : str, default="accuracy"
+        Metric by which a candidate is chosen, and reported: "accuracy", "balanced_accuracy" (mean
+        recall), "log_loss", "roc_auc" (mean of all classes), "f1" (mean of all classes) or "cost".
+        The predictions follow it: see `decision` of the other classifiers.
+    costs : mapping of labels to float, optional
+        Cost of misclassifying a sample of each class (1 for one that is not listed); the metric is
+        then "cost".
+    max_rules, max_conditions : int, optional
+        Maximum numbers of rules, and of conditions of a rule, for candidates that have this limit.
+    min_support : float, optional
+        Fraction of its class that a rule must cover, for candidates that have this limit.
+    {cv}
+    {test_size}
+    {references}
+    {time_limit}
+    {random_state}
+    {missing}
+    n_jobs : int, optional
+        Threads for large tables and for prediction; all cores by default.
+    {verbose}
 
-    Returns
-    -------
-    EstimatorChoice
+    Attributes
+    ----------
+    {best_estimator_}
+    {leaderboard_}
+    {ruleset_}
+    {holdout_result_}
+    {classes_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    See Also
+    --------
+    frri.selection.Holdout : The splits and metrics.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> choice = choose_estimator(Holdout(*load_iris(return_X_y=True)))
-    >>> choice.estimator
-    AdditiveRulesClassifier()
-    >>> print(choice.reason)
-    Chosen: additive, accuracy 0.96 with 3 rules (ripper 0.9... with ... rules, ...)
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> model = AutoRulesClassifier(estimators=["ripper", "additive"], references=False).fit(X, y)
+    >>> [(one["name"], round(one["score"], 1)) for one in model.leaderboard_]
+    [('additive', 1.0), ('ripper', 0.9)]
+    >>> model.predict(X[:2])
+    array([0, 0])
     """
-    given = {"random_state": random_state, "class_order": holdout.class_order, **(limits or {})}
 
-    def make(name: str) -> Any:
-        return make_estimator(name, task=holdout.task, **given)
+    metric: str = "accuracy"
+    costs: Mapping[Any, float] | None = None
 
-    classify = holdout.task == "classification"
-    n_samples, n_features = holdout.X.shape
-    few = n_samples * min(n_samples, MOST_SAMPLES) * n_features <= MOST_PAIRS
-    affordable = {"compact": few, "frri": few and n_samples <= MOST_SAMPLES}
-    names = CANDIDATES if classify else rule_learners(holdout.task)
-    estimators = {name: make(name) for name in names if affordable.get(name, True)}
-    if not holdout.splits:
-        name = "frri" if classify and "frri" in estimators else "additive"
-        return EstimatorChoice(name, estimators[name])
-    results = compare_estimators(holdout, estimators, verbose=verbose)
-    if not results:
-        raise ValueError(
-            f"None of the estimators {', '.join(estimators)} can be fitted to parts of this table; "
-            "name one."
-        )
-    name = _choose(results, len(holdout.y))
-    reason = _reason(results, name)
-    return EstimatorChoice(name, estimators[name], results[name], reason, results)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        find_name(str(self.metric), METRICS[self._task], "AutoRulesClassifier", "metric")
+        if self.costs is not None and self.metric not in {"accuracy", "cost"}:
+            raise ValueError(f'costs must come with metric="cost", got {self.metric!r}.')
+
+    def _metric(self) -> dict[str, Any]:
+        metric = self.metric if self.costs is None else "cost"
+        return {"metric": metric, "costs": self.costs}
+
+    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
+        return len(self._training_table(X, y, sample_weight).labels)
+
+    def _decision(self, name: str) -> dict[str, Any]:
+        labels = {str(label): label for label in self.classes_.tolist()}
+        costs = self.costs and {labels.get(str(c), c): cost for c, cost in self.costs.items()}
+        return decision_parameters(name, self.metric, costs)
 
 
-def make_estimator(name: str, *, task: str = "classification", **parameters: Any) -> Any:
-    """Return a registered estimator with the parameters that it has; others, and None, are dropped.
+@dataclass(kw_only=True, eq=False, repr=False)
+class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
+    """The best readable model of ordered classes for a table, chosen by cross-validation.
 
-    Examples
-    --------
-    >>> make_estimator("ripper", random_state=1), make_estimator("compact", random_state=1)
-    (RIPPERClassifier(random_state=1), CompactFRRIClassifier())
-    """
-    estimator = TASKS[task][name].make()
-    known = estimator.get_params()
-    wanted = {key: v for key, v in parameters.items() if key in known and v is not None}
-    return estimator.set_params(**wanted)
+    Additive rules compete with strict FRRI where there is time, by quadratic kappa: see
+    `AutoRulesClassifier`.
 
+    Parameters
+    ----------
+    {estimators}
+    class_order : sequence of labels, optional
+        Classes from the lowest to the highest, by default in their natural order.
+    max_rules, max_conditions : int, optional
+        Maximum numbers of rules, and of conditions of a rule, for candidates that have this limit.
+    min_support : float, optional
+        Fraction of its class that a rule must cover, for candidates that have this limit.
+    {cv}
+    {test_size}
+    {references}
+    {time_limit}
+    {random_state}
+    {missing}
+    n_jobs : int, optional
+        Threads for large tables and for prediction; all cores by default.
+    {verbose}
 
-def compare_estimators(
-    holdout: Holdout,
-    estimators: Mapping[str, Any],
-    *,
-    time_limit: float = float("inf"),
-    verbose: bool = False,
-) -> dict[str, HoldoutResult]:
-    """Evaluate estimators, given by name, on the same splits.
-
-    Those that cannot take this table, or not within a time limit (see `Holdout.evaluate`), are left
-    out. With `verbose`, progress is shown on standard error.
+    Attributes
+    ----------
+    {best_estimator_}
+    {leaderboard_}
+    {ruleset_}
+    {holdout_result_}
+    {classes_}
+    {n_features_in_}
+    {feature_names_in_}
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> both = {name: make_estimator(name, random_state=0) for name in ("ripper", "furia")}
-    >>> results = compare_estimators(Holdout(*load_iris(return_X_y=True)), both)
-    >>> {name: round(result.score, 2) for name, result in results.items()}
-    {'ripper': 0.92, 'furia': 0.93}
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> AutoRulesOrdinalClassifier(estimators=["additive"]).fit(X, y).best_name_
+    'additive'
     """
-    found = {}
-    for name, estimator in estimators.items():
-        try:
-            with Progress(f"trying {name}", 5.0) if verbose else nullcontext():
-                result = holdout.evaluate(estimator, time_limit=time_limit)
-        except ValueError:
-            continue
-        if result is not None:
-            found[name] = result
-    return found
+
+    class_order: Sequence[Any] | None = None
+
+    _task = "ordinal"
+
+    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
+        return len(self._training_table(X, y, sample_weight).labels)
+
+    def _order(self) -> Any:
+        return self.classes_.tolist()
 
 
-def _choose(results: Mapping[str, HoldoutResult], n_samples: int) -> str:
-    """Return the estimator with the fewest rules of those that are about as good as the best."""
-    from frri.learners.frri import too_many_rules  # noqa: PLC0415 - slow to import
+@dataclass(kw_only=True, eq=False, repr=False)
+class AutoRulesRegressor(AutoRules, RuleRegressor):
+    """The best readable regression model for a table, chosen by cross-validation.
 
-    # Nearly as many rules as samples: nobody reads them.
-    readable = [
-        name for name, one in results.items() if not too_many_rules(int(one.n_rules), n_samples)
-    ]
-    names = readable or [*results]
-    best = max(names, key=lambda name: results[name].score)
-    close = [name for name in names if results[name].is_close(results[best], CLOSE)]
-    return min(close, key=lambda name: results[name].n_rules)
+    Additive rules compete with FRRI where there is time, by R²: see `AutoRulesClassifier`. The
+    errors on held-out samples give the intervals of `predict_interval`.
 
+    Parameters
+    ----------
+    {estimators}
+    max_rules, max_conditions : int, optional
+        Maximum numbers of rules, and of conditions of a rule, for candidates that have this limit.
+    min_support : float, optional
+        Fraction of its class that a rule must cover, for candidates that have this limit.
+    {cv}
+    {test_size}
+    {references}
+    {time_limit}
+    {random_state}
+    {missing}
+    n_jobs : int, optional
+        Threads for large tables and for prediction; all cores by default.
+    {verbose}
 
-def _reason(results: Mapping[str, HoldoutResult], chosen: str) -> str:
-    """Describe in one line which estimator it is, and what all reached."""
-    own, measure = results[chosen], results[chosen].measure
-    shown = {
-        name: f"{result.score:.2f} with {result.n_rules:.0f} rules"
-        for name, result in results.items()
-    }
-    others = ", ".join(f"{name} {shown[name]}" for name in results if name != chosen)
-    common, baseline = own.baseline
-    beaten = max(result.score for result in results.values()) <= baseline
-    return (
-        f"Chosen: {chosen}, {measure} {shown[chosen]}"
-        + (f" ({others})" if others else "")
-        + (f"; no better than always {common} ({baseline:.2f})" if beaten else "")
-    )
+    Attributes
+    ----------
+    {best_estimator_}
+    {leaderboard_}
+    {ruleset_}
+    {holdout_result_}
+    {n_features_in_}
+    {feature_names_in_}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> AutoRulesRegressor(estimators=["additive"], max_rules=4).fit(X, y).best_name_
+    'additive'
+    """
+
+    _task = "regression"
+
+    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
+        with_weights(self._number_table, X, y, sample_weight)
+        return 1
+
+    def _with_evaluation(self, ruleset: RuleSet) -> RuleSet:
+        ruleset, result = super()._with_evaluation(ruleset), self.holdout_result_
+        if result is None or "intervals" in ruleset.about:
+            return ruleset
+        intervals = half_widths(result.truth - result.predictions)
+        return replace(ruleset, about={**ruleset.about, "intervals": intervals})

@@ -1,26 +1,36 @@
 """Evaluate estimators on held-out samples, by cross-validation or with one test set."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
-from time import process_time
+from numbers import Integral
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Flags, Floats, Positions
+from frri._util import Flags, Floats, Positions, find_name
 from frri.rules import measures
+from frri.rules.ruleset import decision_costs
+from frri.selection.metrics import LOWER_IS_BETTER, METRICS, OF_PROBABILITIES, Predictions
+from frri.table import EncodedTable
+from frri.table.columns import plain_table
 
 FOLDS = 5
 
-# A larger table has one test set, of this fraction of its samples, instead of folds.
-MANY_SAMPLES, TEST_SIZE = 5_000, 0.2
+# Of a larger table, this number of samples is drawn to be split.
+MAX_SAMPLES = 20_000
 
 # A cross-validation of fewer samples has next to no information.
 FEWEST_SAMPLES = 20
+
+# Groups of samples that are left out in turn for a standard error (jackknife).
+PARTS = 50
+
+# A candidate loses if it is worse than the best one by more than this, and than 3 standard errors.
+HOPELESS = 0.02
 
 
 class Holdout:
@@ -32,17 +42,24 @@ class Holdout:
     y : array-like of shape (n_samples,)
         Classes, or the target of a regression.
     task : {"classification", "regression", "ordinal"}, default="classification"
-        It decides the measure: accuracy, R² or quadratic kappa.
     class_order : sequence of labels, optional
         Classes from the lowest to the highest, for `task="ordinal"`.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights of samples, for learning and for the measure. Samples of weight 0 are left out.
-    cv : int, optional
-        Number of folds of a cross-validation; with 0 no sample is held out. By default 5, unless
-        `test_size` is given or the table has more than 5,000 samples, which have one test set of
-        20 %.
+        Weights of samples, for learning and for the metric. Samples of weight 0 are left out.
+    groups : array-like of shape (n_samples,), optional
+        Samples of the same group are held out together.
+    cv : int, splitter or iterable of (train, test), optional
+        Number of folds of a cross-validation, by default 5; with 0 no sample is held out. By
+        default at most 20,000 samples are used, drawn at random. A splitter of scikit-learn, or its
+        splits, may be given instead.
     test_size : float, optional
         Fraction of the samples in a single test set, instead of a cross-validation.
+    metric : str, optional
+        By default accuracy, in regression R² ("r2"), for ordinal classes quadratic kappa ("kappa").
+        For classes also "balanced_accuracy", "log_loss", "roc_auc" (the mean of all classes, each
+        against the others), "f1" (the mean of all classes) and "cost".
+    costs : mapping of labels to float, optional
+        Cost of misclassifying a sample of each class, for `metric="cost"`.
     random_state : int, default=0
         Random seed of the splits.
 
@@ -72,107 +89,211 @@ class Holdout:
         task: str = "classification",
         class_order: Sequence[Any] | None = None,
         sample_weight: Any = None,
-        cv: int | None = None,
+        groups: Any = None,
+        cv: Any = None,
         test_size: float | None = None,
+        metric: str | None = None,
+        costs: Mapping[Any, float] | None = None,
         random_state: int = 0,
     ) -> None:
+        X = plain_table(X)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        labels = np.asarray(y)
+        labels = np.asarray(y).ravel()
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weight is not None and not weight.all():
-            # A fold of samples without weight could not be measured.
-            X, labels, weight = _take(X, weight > 0), labels[weight > 0], weight[weight > 0]
-        self.X, self.y, self.sample_weight = X, labels, weight
+        kept = np.arange(len(labels)) if weight is None else np.flatnonzero(weight > 0)
+        asked = cv is not None or test_size is not None
+        if len(kept) > MAX_SAMPLES and not asked:
+            order = np.random.default_rng(random_state).permutation(len(kept))
+            kept = kept[np.sort(order[:MAX_SAMPLES])]
+        if len(kept) < len(labels):
+            X, labels = take(X, kept), labels[kept]
+        self.X, self.y = X, labels
+        self.sample_weight = None if weight is None else weight[kept]
         self.task, self.class_order = task, class_order
+        self.metric = metric or next(iter(METRICS[task]))
+        find_name(self.metric, METRICS[task], f"frri for {task}", "metric")
+        self.classes = np.array([]) if task == "regression" else np.unique(labels)
+        labels_of_costs = self.classes.tolist()
+        self.costs = decision_costs(costs, labels_of_costs, ()) if costs is not None else ()
         self.splits: list[tuple[Positions, Positions]] = []
         self.reason = ""
         counts = np.unique(labels.astype(str), return_counts=True)[1]
-        if len(counts) < 2 or cv == 0:
+        if len(counts) < 2 or (isinstance(cv, Integral) and cv == 0):
             return
-        asked = cv is not None or test_size is not None
-        if not asked and len(labels) > MANY_SAMPLES:
-            test_size = TEST_SIZE
-        folds = cv or FOLDS
-        if test_size is None and task != "regression" and counts.max() < folds:
-            self.reason = f"no class has {folds} rows"
-        elif test_size is None and len(labels) < folds:
-            self.reason = f"there are fewer than {folds} rows"
-        elif len(labels) < FEWEST_SAMPLES and not asked:
-            self.reason = f"{len(labels)} rows are too few"
-        elif test_size is None:
-            fold = assign_folds(labels, folds, random_state, stratified=task != "regression")
-            self.splits = [
-                (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)
-            ]
-        else:
-            from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
+        if cv is not None and not isinstance(cv, Integral):
+            self.splits = _given_splits(cv, y, groups, kept)
+            return
+        stratified, owners = task != "regression", None
+        if groups is not None:
+            owners = np.unique(np.asarray(groups)[kept].astype(str), return_inverse=True)[1]
+        folds = None if test_size is not None else int(cv or FOLDS)
+        self.reason = self._why_not(folds, int(counts.max()), owners, asked=asked)
+        if self.reason:
+            return
+        if test_size is not None and owners is None:
+            self._split_once(test_size, random_state, stratified=stratified and counts.min() > 1)
+            return
+        n_folds = folds or max(2, round(1.0 / (test_size or 1.0)))
+        fold = assign_folds(labels, n_folds, random_state, stratified=stratified, groups=owners)
+        used = range(folds or 1)
+        self.splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in used]
 
-            strata = labels.astype(str) if task != "regression" and counts.min() > 1 else None
-            options = {"test_size": test_size, "random_state": random_state, "stratify": strata}
-            try:
-                self.splits = [tuple(train_test_split(np.arange(len(labels)), **options))]
-            except ValueError:
-                self.reason = (
-                    f"a test set of {test_size:g} of {len(labels)} rows leaves too few to learn "
-                    "from or to test; use a cross-validation"
-                )
+    def _why_not(
+        self, folds: int | None, largest: int, owners: Positions | None, *, asked: bool
+    ) -> str:
+        """Return why the samples cannot be split, an empty string if they can."""
+        n = len(self.y)
+        reasons = {
+            f"no class has {folds} rows": self.task != "regression" and largest < (folds or 0),
+            f"there are fewer than {folds} rows": n < (folds or 0),
+            f"there are fewer than {folds or 2} groups": owners is not None
+            and owners.max() + 1 < (folds or 2),
+            f"only {n} rows": n < FEWEST_SAMPLES and not asked,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
+
+    def _split_once(self, test_size: float, random_state: int, *, stratified: bool) -> None:
+        from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
+
+        strata = self.y.astype(str) if stratified else None
+        options = {"test_size": test_size, "random_state": random_state, "stratify": strata}
+        try:
+            self.splits = [tuple(train_test_split(np.arange(len(self.y)), **options))]
+        except ValueError:
+            self.reason = (
+                f"a test set of {test_size:g} of {len(self.y)} rows leaves too few to learn "
+                "from or to test; use a cross-validation"
+            )
 
     def evaluate(
-        self, estimator: Any, *, time_limit: float = float("inf")
+        self,
+        estimator: Any,
+        *,
+        leader: "HoldoutResult | None" = None,
+        deadline: float = float("inf"),
+        done: Callable[[], None] = lambda: None,
     ) -> "HoldoutResult | None":
         """Fit clones of an estimator and predict the samples that are held out from them.
 
-        The result is None if all splits would take more seconds of computing than the limit, as
-        far as the first ones show.
+        Parameters
+        ----------
+        estimator : estimator
+        leader : HoldoutResult, optional
+            The best result so far: once the estimator cannot reach it, the remaining splits are
+            left out. It cannot if it is worse by more than 0.02 and by more than three standard
+            errors of the difference.
+        deadline : float, optional
+            Time of `time.perf_counter` at which no further split is begun.
+        done : callable, optional
+            Called after every split.
+
+        Returns
+        -------
+        HoldoutResult or None
+            None if there was no time for a split.
         """
         from sklearn.base import clone  # noqa: PLC0415 - slow to import
 
-        start = process_time()
-        predictions, sizes, weight = [], [], self.sample_weight
-        for k, (train, test) in enumerate(self.splits, start=1):
+        result, parts, sizes = None, [], []
+        for train, test in self.splits:
+            if perf_counter() > deadline or (result is not None and result.is_hopeless(leader)):
+                break
+            model, y = clone(estimator), self.y[train]
+            for name in ("decision", "class_weight"):  # a class may be absent
+                given = getattr(model, name, None)
+                if isinstance(given, Mapping):
+                    known = {str(label) for label in np.unique(y)}
+                    setattr(model, name, {c: v for c, v in given.items() if str(c) in known})
+            weight = self.sample_weight
             extra = {} if weight is None else {"sample_weight": weight[train]}
             with warnings.catch_warnings():
                 # The fit to the whole table has the same warnings.
                 warnings.simplefilter("ignore")
-                model = clone(estimator).fit(_take(self.X, train), self.y[train], **extra)
-                predictions.append(model.predict(_take(self.X, test)))
+                model.fit(take(self.X, train), y, **extra)
+                parts.append((test, *self._predict(model, take(self.X, test))))
             if getattr(model, "selection_", {}).get("stopped_by") == "interrupt":
                 raise KeyboardInterrupt
-            sizes.append(len(model.ruleset_))
-            expected = (process_time() - start) / k * len(self.splits)
-            if k < len(self.splits) and expected > time_limit:
-                return None
-        tested = np.concatenate([test for _, test in self.splits])
+            rules = getattr(model, "ruleset_", ())
+            sizes.append((len(rules), sum(len(rule.conditions) for rule in rules)))
+            result = self._result(parts, sizes)
+            done()
+        return result
+
+    def _predict(self, model: Any, X: Any) -> tuple[NDArray[Any], Floats | None]:
+        """Return predictions and, if the metric needs them, probabilities of all classes."""
+        predictions = model.predict(X)
+        if self.metric not in OF_PROBABILITIES:
+            return predictions, None
+        found: Floats = np.zeros((len(predictions), len(self.classes)))
+        found[:, np.searchsorted(self.classes, model.classes_)] = model.predict_proba(X)
+        return predictions, found
+
+    def _result(self, parts: Sequence[Any], sizes: Sequence[Any]) -> "HoldoutResult":
+        tested = np.concatenate([part[0] for part in parts])
+        probabilities = [part[2] for part in parts]
+        n_rules, n_conditions = np.mean(sizes, axis=0).tolist()
         return HoldoutResult(
             self.y[tested],
-            np.concatenate(predictions),
-            np.repeat(np.arange(len(self.splits)), [len(test) for _, test in self.splits]),
-            float(np.mean(sizes)),
-            None if weight is None else weight[tested],
-            self.task,
-            self.class_order or (),
+            np.concatenate([part[1] for part in parts]),
+            np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts]),
+            n_rules,
+            n_conditions,
+            sample_weight=None if self.sample_weight is None else self.sample_weight[tested],
+            task=self.task,
+            metric=self.metric,
+            classes=tuple(self.class_order or self.classes.tolist()),
+            costs=self.costs,
+            probabilities=None if probabilities[0] is None else np.concatenate(probabilities),
         )
 
 
-def assign_folds(y: NDArray[Any], n_folds: int, seed: int, *, stratified: bool = True) -> Positions:
+def assign_folds(
+    y: NDArray[Any], n_folds: int, seed: int, *, stratified: bool = True, groups: Any = None
+) -> Positions:
     """Return the fold in which each sample is tested, at random by the seed.
 
     Stratified folds have about the same fraction of every class; a class with fewer samples than
-    folds is absent from some.
+    folds is absent from some. Samples of a group are in the same fold.
     """
-    from sklearn.model_selection import KFold, StratifiedKFold  # noqa: PLC0415 - slow to import
+    from sklearn.model_selection import (  # noqa: PLC0415 - slow to import
+        KFold,
+        StratifiedGroupKFold,
+        StratifiedKFold,
+    )
 
-    splitter = (StratifiedKFold if stratified else KFold)(n_folds, shuffle=True, random_state=seed)
+    labels = y.astype(str) if stratified else np.zeros(len(y), dtype=np.intp)
+    kind = StratifiedKFold if stratified else KFold
+    splitter = (kind if groups is None else StratifiedGroupKFold)(
+        n_folds, shuffle=True, random_state=seed
+    )
     folds = np.empty(len(y), dtype=np.intp)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes smaller than the folds
-        for fold, (_, test) in enumerate(splitter.split(folds, y.astype(str))):
+        for fold, (_, test) in enumerate(splitter.split(folds, labels, groups)):
             folds[test] = fold
     return folds
 
 
-def _take(X: Any, rows: Any) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+def _given_splits(
+    cv: Any, y: Any, groups: Any, kept: Positions
+) -> list[tuple[Positions, Positions]]:
+    """Return the splits of a splitter, or those given, with positions among the samples kept."""
+    from sklearn.model_selection import check_cv  # noqa: PLC0415 - slow to import
+
+    place = np.full(len(y), -1, dtype=np.intp)
+    place[kept] = np.arange(len(kept))
+    parts = [
+        tuple(place[rows][place[rows] >= 0] for rows in pair)
+        for pair in check_cv(cv).split(place, y, groups)
+    ]
+    return [(train, test) for train, test in parts if len(train) and len(test)]
+
+
+def take(X: Any, rows: Positions) -> Any:
+    """Return some samples of a table."""
+    from sklearn.utils import _safe_indexing  # noqa: PLC0415 - slow to import
+
+    return X.take(rows) if isinstance(X, EncodedTable) else _safe_indexing(X, rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,63 +305,93 @@ class HoldoutResult:
     truth, predictions : ndarray of shape (n_held_out,)
     fold : ndarray of int, shape (n_held_out,)
         The split that held a sample out.
-    n_rules : float
-        Mean number of rules.
+    n_rules, n_conditions : float
+        Mean numbers of rules and of their conditions.
     sample_weight : ndarray of shape (n_held_out,), optional
     task : {"classification", "regression", "ordinal"}, default="classification"
-    class_order : sequence of labels
-        Classes from the lowest to the highest, for `task="ordinal"`.
+    metric : str
+        A name of the metrics of `Holdout`.
+    classes : sequence of labels
+        All classes; for `task="ordinal"` from the lowest to the highest.
+    costs : sequence of float
+        Costs of misclassifying a sample of each class; empty if all are 1.
+    probabilities : ndarray of shape (n_held_out, n_classes), optional
     """
 
     truth: NDArray[Any]
     predictions: NDArray[Any]
     fold: Positions
     n_rules: float
+    n_conditions: float = 0.0
     sample_weight: Floats | None = None
     task: str = "classification"
-    class_order: Sequence[Any] = ()
+    metric: str = "accuracy"
+    classes: Sequence[Any] = ()
+    costs: Sequence[float] = ()
+    probabilities: Floats | None = None
 
     @property
     def score(self) -> float:
-        """Accuracy, R² or quadratic kappa of the predictions, weighted: higher is better."""
-        return self._measure(self._encoded[1])[0]
+        """Metric of the predictions, weighted."""
+        return self._encoded.measure(self.metric)
 
     @property
     def measure(self) -> str:
-        """Name of the score."""
-        return {"regression": "R2", "ordinal": "kappa"}.get(self.task, "accuracy")
+        """Name of the score in messages."""
+        return METRICS[self.task][self.metric]
 
     @property
     def baseline(self) -> tuple[str, float]:
         """Best constant prediction (majority class, mean or median class), and its score."""
-        value = self._constant[0]
+        value = self._constant.predicted[0]
         text = f"the mean ({value:.6g})" if self.task == "regression" else self._classes[int(value)]
-        return text, round(self._measure(self._constant)[0], 9) + 0.0
+        return text, round(self._constant.measure(self.metric), 9) + 0.0
+
+    @property
+    def beats_baseline(self) -> bool:
+        """Whether the score is better than that of the best constant prediction."""
+        lead = self.score - self.baseline[1]
+        return lead < 0.0 if self.metric in LOWER_IS_BETTER else lead > 0.0
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all predictions are the same."""
+        return len(set(self.predictions.tolist())) < 2
 
     @property
     def correct(self) -> Flags:
         """Flags of the samples whose prediction is the truth."""
         return np.asarray(self.truth == self.predictions)
 
+    def loss(self, best: "HoldoutResult", rows: Any = slice(None)) -> float:
+        """Return by how much the score is worse than another one, on the same samples."""
+        both = self._encoded, best._encoded.of(slice(len(self.truth)))  # noqa: SLF001 - same class
+        own, other = (one.of(rows).measure(self.metric) for one in both)
+        return own - other if self.metric in LOWER_IS_BETTER else other - own
+
     def is_close(self, best: "HoldoutResult", most: float) -> bool:
         """Return whether the score differs from a better one by chance, and by at most `most`.
 
-        By chance means: by at most one standard error of the difference. That is computed for
-        classes; for other tasks the difference alone counts.
+        By chance means: by at most one standard error of the difference.
         """
-        lost = best.score - self.score
-        if self.task != "classification" or not 0.0 < lost <= most:
-            return lost <= most
-        difference = best.correct.astype(float) - self.correct
-        return bool(lost <= difference.std() / sqrt(len(difference)))
+        lost = self.loss(best)
+        return lost <= 0.0 or lost <= min(most, self._error_of_loss(best))
+
+    def is_hopeless(self, leader: "HoldoutResult | None") -> bool:
+        """Return whether the score is far below that of another result on the same samples."""
+        if leader is None or len(leader.truth) < len(self.truth):
+            return False
+        lost = self.loss(leader)
+        return lost > HOPELESS and lost > 3.0 * self._error_of_loss(leader)
+
+    def _error_of_loss(self, best: "HoldoutResult") -> float:
+        """Return the standard error of the difference of scores, by the jackknife."""
+        return _jackknife(len(self.truth), lambda rows: self.loss(best, rows))
 
     def plain(self) -> dict[str, Any]:
         """Return the score, its 95 % interval and the baseline as JSON values, for a model."""
         always, baseline = self.baseline
-        error = (
-            {} if self.task == "classification" else {"error": self._measure(self._encoded[1])[1]}
-        )
-        return error | {
+        return self._mean_error(self._encoded) | {
             "measure": self.measure,
             "score": self.score,
             "interval": [*map(float, self._interval())],
@@ -252,76 +403,92 @@ class HoldoutResult:
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""
         off_by = {
-            "regression": ", off by {:.4g} on average",
-            "ordinal": ", off by {:.2f} classes on average",
+            "regression": ", off by {error:.4g} on average",
+            "ordinal": ", off by {error:.2f} classes on average",
         }.get(self.task, "")
-        own = self._encoded[1]
-        if self.fold.max() > 0:
-            scores = [self._measure(own, self.fold == k)[0] for k in range(self.fold.max() + 1)]
-            spread = f"{min(scores):.2f} to {max(scores):.2f} in {len(scores)} folds"
+        own, n_splits = self._encoded, int(self.fold.max()) + 1
+        if n_splits > 1:
+            kind = f"{n_splits}-fold cross-validation"
+            scores = [own.of(self.fold == k).measure(self.metric) for k in range(n_splits)]
+            spread = f"{min(scores):.2f} to {max(scores):.2f}"
         else:
-            low, high = self._interval()
-            spread = f"{len(self.truth)} rows, 95% interval {low:.2f} to {high:.2f}"
-        score, error = self._measure(own)
-        always, baseline = self.baseline
+            kind, (low, high) = f"Test set of {len(self.truth)} rows", self._interval()
+            spread = f"95 % interval {low:.2f} to {high:.2f}"
+        score, is_worse = self.score, not self.beats_baseline
+        constant = {"regression": "mean", "ordinal": "median-class"}.get(
+            self.task, "majority-class"
+        )
         return (
-            f"{self.measure} {score:.2f} ({spread}){off_by.format(error)}; "
-            f"always answering {always} has {baseline:.2f}"
-            f"{off_by.format(self._measure(self._constant)[1])}"
-            f"{'' if score > baseline else ': no better than that'}"
+            f"{kind}: {self.measure} {score:.2f} ({spread})"
+            f"{off_by.format(**self._mean_error(own))}; {constant} baseline {self.baseline[1]:.2f}"
+            f"{off_by.format(**self._mean_error(self._constant))}"
+            f"{': no better than that' * is_worse}"
         )
 
     @cached_property
     def _classes(self) -> list[str]:
-        """Classes as strings: in their order, or sorted."""
+        """Classes as strings, in their order."""
         found = {str(label) for part in (self.truth, self.predictions) for label in part.tolist()}
-        return [str(label) for label in self.class_order] or sorted(found)
+        return [str(label) for label in self.classes] or sorted(found)
 
     @cached_property
-    def _encoded(self) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _encoded(self) -> Predictions:
         """Truth and predictions as numbers: positions of classes, or those of a regression."""
-        if self.task == "regression":
-            return self.truth, self.predictions
-        position = {label: c for c, label in enumerate(self._classes)}
-        labels = [*self.truth.tolist(), *self.predictions.tolist()]
-        codes = np.array([position[str(label)] for label in labels], dtype=np.intp)
-        return codes[: len(self.truth)], codes[len(self.truth) :]
+        codes: list[NDArray[Any]] = [self.truth, self.predictions]
+        shares = self.probabilities
+        if self.task != "regression":
+            position = {label: c for c, label in enumerate(self._classes)}
+            codes = [
+                np.array([position[str(label)] for label in labels.tolist()], dtype=np.intp)
+                for labels in codes
+            ]
+        shares = np.empty((len(self.truth), 0)) if shares is None else shares
+        costs = np.array(self.costs or [1.0] * len(self._classes))
+        return Predictions(codes[0], codes[1], self.sample_weight, shares, costs)
 
     @cached_property
-    def _constant(self) -> NDArray[Any]:
+    def _constant(self) -> Predictions:
         """The best constant prediction, for each sample: mean, median or majority class."""
-        true, weight = self._encoded[0], self.sample_weight
+        known = self._encoded
+        true, weight = known.true, known.weights
         if self.task == "regression":
             constant = np.average(true, weights=weight)
-        elif self.task == "ordinal":
-            passed = np.cumsum(np.bincount(true, weight))
+            return known._replace(predicted=np.full(len(true), constant))
+        counts = np.bincount(true, weight, len(known.costs))
+        if self.task == "ordinal":
+            passed = np.cumsum(counts)
             constant = (passed >= passed[-1] / 2.0).argmax()
         else:
-            constant = measures.majority(true, weight)[0]
-        return np.full(len(true), constant)
+            constant = (counts * (known.costs if self.metric == "cost" else 1.0)).argmax()
+        shares = np.tile(counts / counts.sum(), (len(true), 1))
+        return known._replace(predicted=np.full(len(true), constant), probabilities=shares)
 
-    def _measure(
-        self, predicted: NDArray[Any], rows: Flags | slice = slice(None)
-    ) -> tuple[float, float]:
-        """Return the score of encoded predictions, and their mean error (not of classes)."""
-        true, predicted = self._encoded[0][rows], predicted[rows]
-        weight = None if self.sample_weight is None else self.sample_weight[rows]
-        if self.task == "regression":
-            score = float(measures.measure_regression(true, predicted, weight)["r2"])
-        elif self.task == "ordinal":
-            score = measures.quadratic_kappa(true, predicted, len(self._classes), weight)
-        else:
-            score = float(np.average(true == predicted, weights=weight))
-        return score, float(np.average(np.abs(true - predicted), weights=weight))
+    def _mean_error(self, given: Predictions) -> dict[str, float]:
+        """Return the mean absolute error of encoded predictions, nothing for classes."""
+        if self.task == "classification":
+            return {}
+        difference = np.abs(given.true - given.predicted)
+        return {"error": float(np.average(difference, weights=given.weights))}
 
     def _interval(self) -> tuple[float, float]:
         """Return the 95% confidence interval of the score."""
-        (true, predicted), weight = self._encoded, self.sample_weight
+        known, n = self._encoded, len(self.truth)
         if self.task == "regression":
-            low, high = measures.measure_regression(true, predicted, weight)["r2_interval"]
+            found = measures.measure_regression(*known[:3])
+            low, high = found["r2_interval"]
         elif self.task == "ordinal":
-            found = measures.measure_ordinal(true, predicted, len(self._classes), weight)
+            found = measures.measure_ordinal(*known[:2], len(self._classes), known.weights)
             low, high = found["kappa_interval"]
+        elif self.metric == "accuracy":
+            low, high = measures.wilson(self.score * n, n)
         else:
-            low, high = measures.wilson(self.score * len(true), len(true))
+            error = 1.96 * _jackknife(n, lambda rows: known.of(rows).measure(self.metric))
+            low, high = self.score - error, self.score + error
         return low, high
+
+
+def _jackknife(n_samples: int, statistic: Callable[[Flags], float]) -> float:
+    """Return the standard error of a statistic: groups of samples are left out in turn."""
+    part = np.random.default_rng(0).permutation(n_samples) % PARTS
+    found = [statistic(part != k) for k in range(min(n_samples, PARTS))]
+    return round(float(np.std(found) * np.sqrt(max(len(found) - 1, 1))), 12)

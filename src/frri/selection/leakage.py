@@ -20,7 +20,7 @@ LEAF = 5
 
 
 def find_leakage(
-    X: Any, y: Any, *, task: str = "classification", random_state: int = 0
+    X: Any, y: Any, *, task: str = "classification", groups: Any = None, random_state: int = 0
 ) -> dict[str, float]:
     """Return the features that alone predict the target nearly perfectly, and their scores.
 
@@ -35,6 +35,8 @@ def find_leakage(
     X : data frame or EncodedTable
     y : array-like of shape (n_samples,)
     task : {"classification", "regression", "ordinal"}, default="classification"
+    groups : array-like of shape (n_samples,), optional
+        Samples of the same group are in the same fold.
     random_state : int, default=0
         Random seed of the folds, and of the sample of 5,000 if there are more.
 
@@ -59,11 +61,12 @@ def find_leakage(
     regression, matrix, target = task == "regression", table.matrix, np.asarray(y)
     if not regression:
         target = np.unique(target.astype(str), return_inverse=True)[1]
-    if len(target) < FEWEST_SAMPLES:
+    owners = np.arange(len(target)) if groups is None else np.asarray(groups).astype(str)
+    if len(target) < FEWEST_SAMPLES or len(set(owners.tolist())) < FOLDS:
         return {}
-    if len(target) > MOST_SAMPLES:
-        rows = np.random.default_rng(random_state).permutation(len(target))[:MOST_SAMPLES]
-        matrix, target = matrix[rows], target[rows]
+    rows = np.random.default_rng(random_state).permutation(len(target))[:MOST_SAMPLES]
+    rows = rows if len(target) > MOST_SAMPLES else np.arange(len(target))
+    matrix, target, owners = matrix[rows], target[rows], owners[rows]
     leaves, least = {"min_samples_leaf": LEAF, "random_state": 0}, SUSPICIOUS
     models, measure = [DecisionTreeRegressor(**leaves), LinearRegression()], r2_score
     if not regression:
@@ -72,7 +75,13 @@ def find_leakage(
         least = max(least, most / len(target) + LEAD)
         if most < FOLDS:
             return {}
-    folds = assign_folds(target, FOLDS, random_state, stratified=not regression)
+    folds = assign_folds(
+        target,
+        FOLDS,
+        random_state,
+        stratified=not regression,
+        groups=None if groups is None else owners,
+    )
     found: dict[str, float] = {}
     for values, attribute in zip(matrix.T, table.attributes, strict=True):
         column = _as_columns(values, attribute)

@@ -165,22 +165,23 @@ def summarize_table(table: EncodedTable) -> str:
     def describe(attribute: Attribute) -> str:
         categories = attribute.categories or ()
         more = {
-            "ordinal": f" ({' < '.join(categories)})",
-            "nominal": f" ({number(len(categories), 'value')})",
+            "ordinal": f": {' < '.join(categories)}",
+            "nominal": f": {number(len(categories), 'value')}",
         }
         return attribute.name + more.get(attribute.kind, "")
 
     columns = {kind: [a for a in table.attributes if a.kind == kind] for kind in KINDS}
-    counts = ", ".join(f"{len(found)} {kind}" for kind, found in columns.items() if found)
+    counts = ", ".join(
+        f"{len(found)} {kind}"
+        + (f" ({join_names(map(describe, found))})" if kind != "numeric" else "")
+        for kind, found in columns.items()
+        if found
+    )
     missing = int(np.isnan(table.matrix).sum())
-    summary = (
+    return (
         f"{number(len(table), 'row')}, {number(len(table.attributes), 'column')}: {counts}; "
         f"{number(missing, 'missing value') if missing else 'no missing values'}"
     )
-    for kind, found in columns.items():
-        if found and kind != "numeric":
-            summary += f"\n  {kind}: {join_names(map(describe, found))}"
-    return summary
 
 
 def to_matrix(
