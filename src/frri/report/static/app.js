@@ -2,26 +2,26 @@
  * The page: reads the facts that came with it and sets up the views.
  */
 
-import { allClassStrips, singleChanges } from "./counterfactuals.js";
-import { casesView } from "./casesView.js";
-import { byId } from "./dom.js";
-import { editView } from "./editView.js";
+import { allClassStrips, singleChanges } from "./whatIf/counterfactuals.js";
+import { casesView } from "./cases/casesView.js";
+import { byId } from "./core/dom.js";
+import { editView } from "./edit/editView.js";
 import { degrees, explain, predict, probabilities, scores } from "../../export/evaluator.js";
-import { headerView } from "./headerView.js";
-import { countLayers } from "./conditionHistogram.js";
-import { numberCases } from "./numberCases.js";
-import { predictsNumbers } from "./regression.js";
-import { overviewView } from "./overviewView.js";
-import { conditionParts, ruleParts } from "./ruleText.js";
-import { distributionSymbols } from "./distributions.js";
-import { conditionText } from "./conditionText.js";
-import { sharedCase } from "./caseLink.js";
-import { keepEdits } from "./savedEdits.js";
-import { createStore } from "./store.js";
-import { rulesView } from "./rulesTable.js";
-import { tabs } from "./tabs.js";
-import { theme } from "./theme.js";
-import { whatIfView } from "./whatIf.js";
+import { headerView } from "./overview/headerView.js";
+import { countLayers } from "./charts/conditionHistogram.js";
+import { numberCases } from "./cases/numberCases.js";
+import { predictsNumbers } from "./model/regression.js";
+import { overviewView } from "./overview/overviewView.js";
+import { conditionParts, ruleParts } from "./text/ruleText.js";
+import { distributionSymbols } from "./charts/distributions.js";
+import { conditionText } from "./text/conditionText.js";
+import { sharedCase } from "./whatIf/caseLink.js";
+import { keepEdits } from "./edit/savedEdits.js";
+import { createStore } from "./model/store.js";
+import { rulesView } from "./rules/rulesTable.js";
+import { tabs } from "./core/tabs.js";
+import { theme } from "./core/theme.js";
+import { whatIfView } from "./whatIf/whatIf.js";
 
 
 const facts = JSON.parse(byId("facts").textContent);

@@ -1,0 +1,168 @@
+/** Small drawings: classes and their colours, bars, and a line. */
+
+import { h, named, s } from "../core/dom.js";
+import { levelOf, predictsNumbers, saidLevel, saidShort, shownNumber } from "../model/regression.js";
+import { movesAnswer, shownClass } from "../model/ordinal.js";
+import { percentText, signedText } from "../core/format.js";
+
+/**
+ * The name of the colour of a class.
+ *
+ * @param {object} facts
+ * @param {number} position of the class
+ * @returns {string}
+ */
+export function classColour(facts, position) {
+  const k = facts.coloured.indexOf(position);
+  return k < 0 ? "c-other" : `c-${k}`;
+}
+
+/**
+ * A class with its colour.
+ *
+ * @param {object} store
+ * @param {*} label
+ * @returns {HTMLElement}
+ */
+export function classLabel(store, label) {
+  const colour = classColour(store.facts, store.classIndex(label));
+  return h("span", { class: "class" }, swatch(colour), named(label));
+}
+
+/**
+ * The position of what a rule is drawn as among all that have colours: its class, or the level of its number.
+ *
+ * @param {object} facts
+ * @param {object} rule
+ * @returns {number}
+ */
+export function ownSeries(facts, rule) {
+  return predictsNumbers(facts.model) ? saidLevel(facts, rule) : shownClass(facts.model, rule);
+}
+
+/**
+ * What is answered, with its colour: a class or a number.
+ *
+ * @param {object} store
+ * @param {*} answer
+ * @returns {HTMLElement}
+ */
+export function answerLabel(store, answer) {
+  const { facts } = store;
+  if (!predictsNumbers(facts.model)) return classLabel(store, answer);
+  const colour = classColour(facts, levelOf(facts, answer));
+  return h("span", { class: "class" }, swatch(colour), named(shownNumber(facts, answer)));
+}
+
+/**
+ * What a rule says, with its colour: a class, at least or at most one, by how much it moves the answer, or a
+ * number.
+ *
+ * @param {object} store
+ * @param {object} rule
+ * @returns {HTMLElement}
+ */
+export function ruleLabel(store, rule) {
+  const { model } = store.facts;
+  const position = ownSeries(store.facts, rule);
+  let said = movesAnswer(model) ? signedText(rule.weight * rule.then) : rule.then;
+  if (predictsNumbers(model)) said = saidShort(store.facts, rule);
+  const sign = { "at least": "≥ ", "at most": "≤ " }[rule.relation] ?? "";
+  return h(
+    "span",
+    { class: "class" },
+    swatch(classColour(store.facts, position)),
+    sign ? h("span", { class: "relation" }, sign) : null,
+    named(said),
+  );
+}
+
+/**
+ * A small field of colour.
+ *
+ * @param {string} colour
+ * @returns {SVGElement}
+ */
+export function swatch(colour) {
+  const frame = { class: "swatch", viewBox: "0 0 10 10", "aria-hidden": "true" };
+  return s("svg", frame, s("rect", { class: colour, width: 10, height: 10, rx: 2.5 }));
+}
+
+/**
+ * A share as a bar.
+ *
+ * @param {number|null|undefined} share
+ * @param {string} [colour]
+ * @returns {SVGElement}
+ */
+export function shareBar(share, colour = "c-accent") {
+  const frame = {
+    class: "share",
+    viewBox: "0 0 100 6",
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  };
+  const width = 100 * Math.min(Math.max(share ?? 0, 0), 1);
+  return s(
+    "svg",
+    frame,
+    s("rect", { class: "track", width: 100, height: 6 }),
+    s("rect", { class: colour, width, height: 6 }),
+  );
+}
+
+/**
+ * How many rows a rule decides, as a bar; those decided wrongly are hatched.
+ *
+ * @param {number} share of all rows
+ * @param {number} right share of those that are decided rightly
+ * @param {string} colour
+ * @returns {SVGElement}
+ */
+export function decidedBar(share, right, colour) {
+  const bar = shareBar(share * right, colour);
+  const width = 100 * share * (1 - right);
+  if (width > 0)
+    bar.append(s("rect", { class: "hatched", x: 100 * share * right, width, height: 6 }));
+  return bar;
+}
+
+/**
+ * Rows per class as one bar in parts, with a legend in words.
+ *
+ * @param {object} store
+ * @param {number[]} support
+ * @returns {HTMLElement}
+ */
+export function classBar(store, support) {
+  const total = support.reduce((sum, count) => sum + count, 0);
+  const frame = {
+    class: "classes-bar",
+    viewBox: "0 0 100 10",
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  };
+  const bar = s("svg", frame, s("rect", { class: "track", width: 100, height: 10 }));
+  const present = support.map((count, c) => [c, count]).filter(([, count]) => count);
+  let left = 0;
+  for (const [c, count] of present) {
+    const width = (100 * count) / total;
+    bar.append(s("rect", { class: classColour(store.facts, c), x: left, width, height: 10 }));
+    left += width;
+  }
+  const largest = present.length > 6 ? present.sort((a, b) => b[1] - a[1]) : present;
+  const legend = largest
+    .slice(0, 6)
+    .map(([c, count]) =>
+      h(
+        "li",
+        {},
+        classLabel(store, store.facts.model.classes[c]),
+        ` ${count.toLocaleString("en")} `,
+        h("span", { class: "muted" }, percentText(count / total)),
+      ),
+    );
+  if (largest.length > 6)
+    legend.push(h("li", { class: "muted" }, `and ${largest.length - 6} more classes`));
+  return h("div", { class: "classes-legend" }, bar, h("ul", {}, legend));
+}

@@ -1,0 +1,129 @@
+/** Which classes are taken for which: a matrix whose cells open their rows, after an edit with differences. */
+
+import { classLabel } from "../charts/chart.js";
+import { actionButton, h, scrolling } from "../core/dom.js";
+import { confusionOf, performanceOf, wilson } from "../model/measures.js";
+import { counted, percentText } from "../core/format.js";
+
+const MOST_CLASSES = 12;
+const MOST_CONFUSIONS = 15;
+
+/**
+ * @param {object} store
+ * @param {object} actions
+ * @returns {HTMLElement|Array}
+ */
+export function confusion(store, actions) {
+  const { classes } = store.facts.model;
+  const performance = performanceOf(store);
+  if (!performance) return h("p", { class: "muted" }, "Unknown without labelled rows.");
+  if (classes.length > MOST_CLASSES) return confusionList(store, performance);
+  const counts = matrixOf(performance.confusion, classes.length);
+  // After an edit, what was in each cell among the same rows before.
+  const learned = store.isEdited ? confusionOf(store.original, store.rows, classes.length) : null;
+  const before = learned && matrixOf(learned, classes.length);
+  const totals = counts.map((row) => row.reduce((a, b) => a + b, 0));
+  return scrolling(
+    "Confusion matrix",
+    h(
+      "table",
+      { class: "confusion" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col", class: "muted" }, "is ↓  decided →"),
+          classes.map((label) => h("th", { scope: "col" }, classLabel(store, label))),
+          h("th", { scope: "col", class: "muted recall", title: "Fraction of the rows of the class that are decided as it" }, "recall"),
+          h("th", { scope: "col", class: "muted recall", title: "Fraction of the rows decided as the class that are of it" }, "precision"),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        classes.map((label, c) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, classLabel(store, label)),
+            counts[c].map((n, d) =>
+              h(
+                "td",
+                { class: `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}` },
+                n
+                  ? actionButton(
+                      n.toLocaleString("en"),
+                      () => actions.showCases({ truth: c, decided: d }),
+                      "cell-link",
+                      `${counted(n, "row")}, ${label} decided as ${classes[d]}: show them`,
+                    )
+                  : "0",
+                before && n !== before[c][d]
+                  ? h("span", { class: "difference" }, ` ${n > before[c][d] ? "+" : "−"}${Math.abs(n - before[c][d])}`)
+                  : null,
+              ),
+            ),
+            shareCell(counts[c][c], totals[c]),
+            shareCell(counts[c][c], counts.reduce((sum, row) => sum + row[c], 0)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** A share of rows, with its interval. */
+function shareCell(hits, rows) {
+  if (!rows) return h("td", { class: "recall" }, "–");
+  const [low, high] = wilson(hits, rows);
+  return h(
+    "td",
+    { class: "recall" },
+    percentText(hits / rows),
+    h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
+  );
+}
+
+function matrixOf(cells, n) {
+  const counts = Array.from({ length: n }, () => new Array(n).fill(0));
+  for (const [truth, decided, count] of cells) counts[truth][decided] = count;
+  return counts;
+}
+
+/** How dark a cell is, from 0 to 5. */
+function heat(n, total) {
+  return n ? Math.max(1, Math.ceil((5 * n) / total)) : 0;
+}
+
+function confusionList(store, performance) {
+  const { model } = store.facts;
+  const wrong = performance.confusion
+    .filter(([truth, decided]) => truth !== decided)
+    .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
+  if (!wrong.length) return h("p", {}, "No class is taken for another.");
+  return [
+    h(
+      "p",
+      { class: "muted" },
+      `${model.classes.length} classes are too many for a matrix; these are confused most often.`,
+    ),
+    h(
+      "ol",
+      { class: "confusions" },
+      wrong
+        .slice(0, MOST_CONFUSIONS)
+        .map(([truth, decided, n]) =>
+          h(
+            "li",
+            {},
+            classLabel(store, model.classes[truth]),
+            " taken for ",
+            classLabel(store, model.classes[decided]),
+            ` ${n} ×`,
+          ),
+        ),
+    ),
+  ];
+}

@@ -1,0 +1,81 @@
+/** What so many rules are worth: the sizes that the learner tried in cross-validation, with their standard errors. */
+
+import { h, s, scrolling } from "../core/dom.js";
+import { smallTable } from "../charts/rowTable.js";
+import { counted } from "../core/format.js";
+
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 220, 52, 16, 12, 30];
+
+/**
+ * @param {object} store
+ * @returns {?HTMLElement} null where no sizes were tried
+ */
+export function sizesCard({ facts }) {
+  const { path } = facts;
+  if (!path) return null;
+  const { sizes, scores, errors, chosen, measure } = path;
+  const best = scores.indexOf(Math.max(...scores));
+  const near = scores[best] - errors[best];
+  return h(
+    "section",
+    { class: "card half" },
+    h("h2", {}, "What so many rules are worth"),
+    h(
+      "p",
+      { class: "muted" },
+      `${capitalised(measure)} on parts of the training rows that the rules were not learned from, with its standard error. At most ${counted(chosen, "rule")} was chosen, the fewest within half a standard error of the best.`,
+    ),
+    scrolling("Curve of the cross-validation", drawing(path, near)),
+    h(
+      "details",
+      {},
+      h("summary", {}, "The numbers"),
+      smallTable(
+        ["At most", capitalised(measure), "Standard error"],
+        sizes.map((size, k) => [
+          `${counted(size, "rule")}${size === chosen ? " (chosen)" : ""}`,
+          scores[k].toFixed(3),
+          errors[k].toFixed(3),
+        ]),
+      ),
+    ),
+  );
+}
+
+function drawing({ sizes, scores, errors, chosen, measure }, near) {
+  const [low, high] = [
+    Math.min(...scores.map((score, k) => score - errors[k])),
+    Math.max(...scores.map((score, k) => score + errors[k])),
+  ];
+  const room = (high - low || 1) / 10;
+  // Sizes grow by a factor: their logarithms are even.
+  const [first, last] = [Math.log(sizes[0]), Math.log(sizes.at(-1))];
+  const x = (size) =>
+    LEFT + (WIDTH - LEFT - RIGHT) * (last > first ? (Math.log(size) - first) / (last - first) : 0.5);
+  const y = (score) => TOP + ((HEIGHT - TOP - BOTTOM) * (high + room - score)) / (high - low + 2 * room);
+  const line = sizes.map((size, k) => `${k ? "L" : "M"}${x(size).toFixed(1)} ${y(scores[k]).toFixed(1)}`).join("");
+  const at = { x1: LEFT, x2: WIDTH - RIGHT, y1: y(near), y2: y(near) };
+  return s(
+    "svg",
+    {
+      class: "curve",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: "img",
+      "aria-label": `${measure} against the number of rules; the table below has the numbers`,
+    },
+    [low, high].map((score) => s("text", { class: "tick", x: LEFT - 8, y: y(score) + 4, "text-anchor": "end" }, score.toFixed(2))),
+    s("line", { class: "grid near", ...at }),
+    sizes.map((size, k) =>
+      s("line", { class: "whisker", x1: x(size), x2: x(size), y1: y(scores[k] - errors[k]), y2: y(scores[k] + errors[k]) }),
+    ),
+    s("path", { class: "line accuracy", d: line }),
+    sizes.map((size, k) =>
+      s("circle", { class: "dot accuracy", cx: x(size), cy: y(scores[k]), r: size === chosen ? 6 : 3 }),
+    ),
+    sizes.map((size) => s("text", { class: "tick", x: x(size), y: HEIGHT - 8, "text-anchor": "middle" }, size)),
+  );
+}
+
+function capitalised(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,183 @@
+/**
+ * What would change the decision about a row: for every other class the nearest value of a single
+ * attribute, by the strips, and where no single attribute is enough several, found by search.
+ *
+ * Changes are measured in shares of an attribute's training range; another category, and a value for a
+ * missing one, cost 1. Of equal ones the first attribute is taken, as in Python.
+ */
+
+import { mainRuleIn } from "../model/contributions.js";
+import { degrees, explain, predict, scores } from "../../../export/evaluator.js";
+import { forEachYielding } from "../core/yieldToUi.js";
+import { caseOf, classStrip } from "./classStrips.js";
+import { widthOf } from "../core/format.js";
+
+/** Steps of a rounded date: a day, an hour, a minute, a second, a microsecond. */
+const TIMES = [1, 24, 1440, 86400, 86400e6];
+/** A rounded number moves at most this share of the training range. */
+const COARSEST = 0.02;
+/** Ever finer steps, at most so many. */
+const FINER = 12;
+
+/**
+ * The strips of all attributes that rules use, in their order.
+ *
+ * @param {object} model
+ * @param {Array} values of the row, as the evaluator takes them
+ * @param {function(): boolean} [isStale] true gives up
+ * @returns {Promise<?Map<number, object[]>>} pieces by attribute; null if given up
+ */
+export async function allClassStrips(model, values, isStale = () => false) {
+  const used = new Set(model.rules.flatMap((rule) => rule.if.map(({ attribute }) => attribute)));
+  const columns = model.attributes.flatMap(({ name }, j) => (used.has(name) ? [j] : []));
+  const one = caseOf(model, values);
+  const strips = new Map();
+  const finished = await forEachYielding(columns, (j) => void strips.set(j, classStrip(one, j)), isStale);
+  return finished ? strips : null;
+}
+
+/**
+ * @typedef {{values: Array, changed: number[], prediction: *, rule: ?number, silent: boolean, isCarried: boolean,
+ *   cost: number}} Change
+ *   with the rule that would decide or carry the answer, from 1, and whether it would only be the nearest
+ *
+ * The nearest change of a single attribute towards every other class.
+ *
+ * @param {object} model
+ * @param {Array} values
+ * @param {Map<number, object[]>} strips
+ * @param {Set<number>} locked attributes that stay as they are
+ * @returns {Map<*, Change>} by class; those that no single attribute leads to are missing
+ */
+export function singleChanges(model, values, strips, locked) {
+  const now = model.classes.indexOf(predict(model, values));
+  const found = new Map();
+  for (const [j, pieces] of strips) {
+    if (locked.has(j)) continue;
+    const attribute = model.attributes[j];
+    for (const { value, decided } of nearestPieces(attribute, values[j], pieces, now)) {
+      const cost = costOf(attribute, values[j], value);
+      const best = found.get(decided);
+      if (!best || cost < best.cost) found.set(decided, { j, value, cost });
+    }
+  }
+  const changes = [...found].map(([decided, { j, value, cost }]) => {
+    const leads = (x) => predict(model, replaced(values, j, x)) === model.classes[decided];
+    const shown = readable(model.attributes[j], values[j], value, leads);
+    return [model.classes[decided], changeTo(model, replaced(values, j, shown), [j], cost)];
+  });
+  return new Map(changes.sort((a, b) => a[1].cost - b[1].cost));
+}
+
+function changeTo(model, values, changed, cost) {
+  const { prediction, rule, fired } = explain(model, values);
+  const mainRule = mainRuleIn(model);
+  const decided = model.classes.indexOf(prediction);
+  const carried = mainRule ? mainRule(degrees(model, values), scores(model, values), decided) : 0;
+  const isCarried = carried > 0;
+  return { values, changed, prediction, rule: rule ?? (carried || null), silent: !fired.length, isCarried, cost };
+}
+
+/** For each other class the value of the nearest piece that is decided so. */
+function nearestPieces(attribute, value, pieces, now) {
+  const others = pieces.filter(({ decided }) => decided !== now);
+  if (attribute.categories)
+    return others.map(({ from, decided }) => ({ value: attribute.categories[from], decided }));
+  if (value === null) return others.map(({ from, to, decided }) => ({ value: (from + to) / 2, decided }));
+  return others.map(({ from, to, decided }) => ({ value: value < from ? from : to, decided }));
+}
+
+function replaced(values, j, value) {
+  const copy = values.slice();
+  copy[j] = value;
+  return copy;
+}
+
+function costOf(attribute, before, after) {
+  if (before === after) return 0;
+  if (before === null || attribute.kind === "nominal") return 1;
+  return Math.abs(position(attribute, after) - position(attribute, before)) / widthOf(attribute);
+}
+
+function position(attribute, value) {
+  return attribute.categories ? attribute.categories.indexOf(value) : value;
+}
+
+/**
+ * A value as short as it can be while it still leads to the same: ever less rounded ones beyond the
+ * border, seen from the old value.
+ */
+function readable(attribute, before, after, leads) {
+  if (attribute.categories) return after;
+  const [low, high] = [attribute.low ?? -Infinity, attribute.high ?? Infinity];
+  const away = after > before ? Math.ceil : Math.floor;
+  const ways = before === null ? [roundHalfEven] : [roundHalfEven, away];
+  for (const step of stepsOf(attribute)) {
+    for (const towards of ways) {
+      const value = step.multiple(towards(after / step.size)) + 0;
+      if (low <= value && value <= high && value !== before && leads(value)) return value;
+    }
+  }
+  return after;
+}
+
+function stepsOf(attribute) {
+  const width = widthOf(attribute);
+  const fine = ({ size }) => size <= COARSEST * width;
+  if (attribute.kind === "date")
+    return TIMES.map((parts) => ({ size: 1 / parts, multiple: (n) => n / parts })).filter(fine);
+  const start = Math.floor(Math.log10(COARSEST * width));
+  return Array.from({ length: FINER }, (_, k) => {
+    const exponent = start - k;
+    const [size, parts] = [Number(`1e${exponent}`), Number(`1e${-exponent}`)];
+    return { size, multiple: (n) => (size >= 1 ? n * size : n / parts) };
+  }).filter(fine);
+}
+
+function roundHalfEven(x) {
+  const low = Math.floor(x);
+  return x - low === 0.5 ? low + (Math.abs(low) % 2) : Math.round(x);
+}
+
+/**
+ * From the nearest row that is decided otherwise, with everything undone that can be.
+ *
+ * @param {object} model
+ * @param {Array} values
+ * @param {object} rows embedded rows
+ * @param {ArrayLike<number>} decided the classes decided for them
+ * @param {Set<number>} locked
+ * @param {function(): boolean} [isStale]
+ * @returns {Promise<?Change|undefined>} null if there is none, undefined if given up
+ */
+export async function severalChanges(model, values, rows, decided, locked, isStale = () => false) {
+  const now = predict(model, values);
+  const nowIndex = model.classes.indexOf(now);
+  let nearest = null;
+  const cost = (row) =>
+    row.reduce((sum, value, j) => sum + costOf(model.attributes[j], values[j], value), 0);
+  const others = Array.from({ length: rows.n }, (_, i) => i).filter((i) => decided[i] !== nowIndex);
+  const finished = await forEachYielding(
+    others,
+    (i) => {
+      const row = rows.at(i).map((value, j) => (locked.has(j) ? values[j] : value));
+      if (row.includes(null)) return;
+      const distance = cost(row);
+      if (nearest && distance >= nearest.distance) return;
+      if (!locked.size || predict(model, row) !== now) nearest = { row, distance };
+    },
+    isStale,
+  );
+  if (!finished) return undefined;
+  if (!nearest) return null;
+  let found = nearest.row;
+  const order = model.attributes
+    .map((attribute, j) => [costOf(attribute, values[j], found[j]), j])
+    .sort((a, b) => b[0] - a[0]);
+  for (const [, j] of order) {
+    const undone = replaced(found, j, values[j]);
+    if (predict(model, undone) !== now) found = undone;
+  }
+  const changed = found.flatMap((value, j) => (value === values[j] ? [] : [j]));
+  return changeTo(model, found, changed, cost(found));
+}
