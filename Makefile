@@ -64,17 +64,18 @@ coverage: browser
 	$(BIN)/python -m coverage html --quiet
 	$(BIN)/python -m coverage report
 
-# The page is bundled with esbuild and tested in Chromium and with axe-core. Where they cannot be had, its tests say so: by being
+# The page is bundled with esbuild, checked with TypeScript and oxlint, and tested in Chromium and with axe-core. Where they cannot be had, its tests say so: by being
 # skipped, in CI by failing.
 CHROMIUM := /usr/bin/chromium-headless-shell
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
-ESBUILD := $(VENV)/axe/node_modules/.bin/esbuild
+NODE := $(VENV)/axe/node_modules/.bin
 chromium:
 	@test -x $(CHROMIUM) || ! command -v apt-get >/dev/null || { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
 
 browser: chromium $(VENV)/installed-dev
 	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
-	@test -e $(AXE) -a -e $(ESBUILD) || ! command -v npm >/dev/null || npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 || true
+	@test -e $(AXE) -a -e $(NODE)/esbuild -a -e $(NODE)/tsc -a -e $(NODE)/oxlint || ! command -v npm >/dev/null || \
+	  npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 typescript@5.9.3 oxlint@1.93.0 || true
 
 # The scripts and style sheets of the report page, bundled into src/frri/report/page.js and page.css.
 page: browser

@@ -11,7 +11,14 @@ from pathlib import Path
 
 REPORT = Path(__file__).parents[1] / "src" / "frri" / "report"
 ESBUILD = Path(sys.prefix) / "axe" / "node_modules" / ".bin" / "esbuild"
-OPTIONS = ("--bundle", "--minify", "--charset=utf8", "--target=es2022", "--log-level=warning")
+OPTIONS = (
+    "--bundle",
+    "--format=esm",
+    "--minify",
+    "--charset=utf8",
+    "--target=es2022",
+    "--log-level=warning",
+)
 ENTRIES = {"app.js": "page.js", "page.css": "page.css"}
 
 

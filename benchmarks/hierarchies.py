@@ -10,15 +10,15 @@ accuracy on test objects, and conditions per rule, of both.
 
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from frri import FRRIClassifier, FURIAClassifier, RIPPERClassifier
+from frri import FRRIClassifier, FURIAClassifier, RIPPERClassifier, RuleSet
 from frri.compare.datasets import NAMES, load
 from frri.compare.run import assign_folds
 from frri.rules.measures import balanced_accuracy
-from frri.rules.rule_statistics import order_by_coverage
 
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.0)
 LEARNERS = {
@@ -26,6 +26,23 @@ LEARNERS = {
     "FURIA": lambda: FURIAClassifier(random_state=0),
     "RIPPER": lambda: RIPPERClassifier(random_state=0),
 }
+
+
+def order_by_coverage(ruleset: RuleSet, covers: np.ndarray) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the rules in the order in which they are added, and those that are always there."""
+    n_rules = len(ruleset)
+    if ruleset.combination == "first":
+        last = n_rules > 0 and not ruleset[n_rules - 1].conditions
+        return range(n_rules - last), range(n_rules - last, n_rules)
+    left, order = list(range(n_rules)), []
+    uncovered = np.ones(len(covers), dtype=bool)
+    while left:
+        gains = covers[uncovered][:, left].sum(axis=0)
+        if not gains.any():
+            break
+        order.append(left.pop(int(gains.argmax())))
+        uncovered &= ~covers[:, order[-1]]
+    return [*order, *left], ()
 
 
 def main(folds=10):

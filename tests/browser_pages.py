@@ -51,6 +51,17 @@ def written(*shown):
     return _written[key][0]
 
 
+def ready(page, load):
+    """Wait after loading until the script has set the page up: it decodes its facts meanwhile."""
+
+    def load_and_wait(*arguments):
+        load(*arguments)
+        if page.locator("#app").count():
+            page.wait_for_selector("#app:not([hidden])")
+
+    return load_and_wait
+
+
 class Visit:
     """Opens pages and remembers whatever they complained about or asked for."""
 
@@ -67,6 +78,8 @@ class Visit:
         page.on("console", self._console)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", self._dialog)
+        if settings.get("java_script_enabled", True):
+            page.goto, page.reload = ready(page, page.goto), ready(page, page.reload)
         return page
 
     def report(self, ruleset, X=None, y=None, **settings):
@@ -105,27 +118,47 @@ def settle(page):
     page.wait_for_selector(".change:not([aria-busy])")
 
 
-def download(page, folder, button="Download model"):
+def download(page, folder):
+    """The model as it is now, by the button in the bar of edits or in the overview."""
     with page.expect_download() as expected:
-        page.get_by_role("button", name=button, exact=True).click()
+        page.evaluate("frri.actions.download()")
     path = folder / expected.value.suggested_filename
     expected.value.save_as(path)
     return RuleSet.load(path)
 
 
 def figure(page, name):
-    """What the effect of edits is said to be."""
-    row = page.locator(".effects tr", has=page.get_by_role("rowheader", name=name))
+    """The effect of edits: a measure as it is now."""
+    open_history(page)
+    row = page.locator(".effects tr", has=page.get_by_role("cell", name=name, exact=True))
     return row.locator("td").last.inner_text()
 
 
-def header(page):
-    """The figures at the head: their values and notes."""
-    found = page.locator("[data-figure]").evaluate_all(
-        """all => all.map((one) =>
-             [one.dataset.figure, ...[".big", ".note"].map((part) => one.querySelector(part).innerText)])"""
-    )
-    return {name: tuple(texts) for name, *texts in found}
+def edit_rule(page, number):
+    """Open a rule with the form that changes it, and return that."""
+    if page.locator("#tab-rules").get_attribute("aria-selected") != "true":
+        page.click("#tab-rules")
+    opened = page.locator(f"#rule-{number}-opened")
+    if not opened.is_visible():
+        page.click(f"[data-rule='{number}'] .opener")
+    if not opened.locator(".editor").count():
+        opened.get_by_role("button", name="Edit", exact=True).click()
+    return opened
+
+
+def remove_rule(page, number):
+    if page.locator("#tab-rules").get_attribute("aria-selected") != "true":
+        page.click("#tab-rules")
+    opened = page.locator(f"#rule-{number}-opened")
+    if not opened.is_visible():
+        page.click(f"[data-rule='{number}'] .opener")
+    opened.get_by_role("button", name=f"Remove rule {number}").click()
+    page.wait_for_selector("body:not([aria-busy])")
+
+
+def open_history(page):
+    if not page.is_visible("#history"):
+        page.click("#edit-bar [aria-controls=history]")
 
 
 def violations(page, only=None):

@@ -12,7 +12,7 @@ import pandas as pd
 from playwright.sync_api import sync_playwright
 from sklearn.datasets import load_diabetes, load_wine
 
-from browser_pages import ARGUMENTS, chromium
+from browser_pages import ARGUMENTS, chromium, edit_rule, open_history
 from frri import (
     AdditiveRulesRegressor,
     CompactFRRIClassifier,
@@ -69,15 +69,16 @@ def main():
                 page.locator("tr.rule .opener").first.click()
                 shoot("report")
                 page.click("#tab-cases")
-                page.select_option("#map-x", label="alcohol")
-                page.select_option("#map-y", label="hue")
+                page.select_option("#case-filter", "wrong")
                 shoot("page-cases")
-                page.click("#tab-edit")
-                page.click("text=Loosen all")
-                page.wait_for_selector("#edit-bar:visible")
+                opened = edit_rule(page, 1)
+                opened.get_by_role("button", name="Drop").last.click()
+                open_history(page)
                 shoot("page-edit")
             elif name in {"patients", "numbers", "ordered"}:
                 page.click("#tab-what-if")
+                page.fill("#row-number", "1")
+                page.press("#row-number", "Enter")
                 page.wait_for_selector(".change:not([aria-busy])")
                 shoot("page-what-if" if name == "patients" else f"page-{name}")
             else:

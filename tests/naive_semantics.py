@@ -340,36 +340,3 @@ def trusted(model, said):
         if not others:
             return [level if c in joined else share for c, share in enumerate(mixed)]
         joined.append(max(others, key=lambda c: mixed[c]))
-
-
-def carrying(model, row):
-    """The position of the rule that has the largest part in the answer, None where none has any."""
-    values = encoded(model, row)
-    counted, name = counts(model, values), model["semantics"]["name"]
-    parts = counted
-    if name == "softmax-votes":
-        scores = softmax_votes(model, values)["scores"]
-        own = first_of_largest(scores)
-        rest = [score for c, score in enumerate(scores) if c != own]
-        parts = []
-        for rule, count in zip(model["rules"], counted, strict=True):
-            alone = [int(rule["then"] == label) for label in model["classes"]]
-            votes = rule.get("votes") or alone
-            against = 0
-            if rest:
-                second = next(c for c, s in enumerate(scores) if c != own and s == max(rest))
-                against = votes[second]
-            parts.append(count * (votes[own] - against))
-    elif name in {"cumulative-logits", "added-contributions"}:
-        parts = [abs(count * r["then"]) for count, r in zip(counted, model["rules"], strict=True)]
-    elif name == "at-least-class":
-        answer, parts = decide(model, row)["answer"], []
-        labels = model["classes"]
-        for rule, count in zip(model["rules"], counted, strict=True):
-            keeps_up = rule["relation"] == "at least" and answer != labels[0]
-            keeps_down = rule["relation"] == "at most" and answer != labels[-1]
-            bound, own = labels.index(rule["then"]), labels.index(answer)
-            has_part = (keeps_up and bound >= own) or (keeps_down and bound <= own)
-            parts.append(count if has_part else 0)
-    best = strongest(range(len(parts)), parts)
-    return best if best is not None and parts[best] > 0 else None

@@ -297,7 +297,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     live = re.search(r'<iframe src="([^"]+)"', (tmp_path / "index.html").read_text("utf-8"))
-    assert "5 rules, right on" in (tmp_path / live[1]).read_text("utf-8")
+    assert "5 rules from 89 rows. On the" in (tmp_path / live[1]).read_text("utf-8")
     for page in tmp_path.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         fetched = re.findall(

@@ -1,20 +1,17 @@
-"""Cases, the flow of rows through rules, fewer rules, and edits with their consequences."""
+"""Cases, the flow of rows through rules, and edits with their consequences."""
 
 import ast
-import json
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from browser_pages import download, settle, violations
-from frri import Attribute, FRRIClassifier, NumericCondition, Rule, RuleSet
+from browser_pages import download, edit_rule, open_history, remove_rule, settle, violations
+from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.learners.registry import LEARNERS
 from frri.report import facts, report_html
-from frri.report.charts import project_on_plane
 from frri.rules import compare
-from frri.table import to_matrix
 
 
 @pytest.fixture(scope="module")
@@ -42,26 +39,43 @@ def listed(page):
 
 def test_rows_are_filtered_by_what_was_decided(page, model):
     ruleset, X, y = model
-    decision, covers = ruleset.decide(X), ruleset.covers(X)
-    decided = decision.answers
-    says = np.array([rule.consequent for rule in ruleset])
-    contested = (covers & (says != decided[:, None])).any(axis=1)
+    decided, covers = ruleset.predict(X), ruleset.covers(X)
     page.click("#tab-cases")
     assert listed(page) == list(range(len(X)))
-    for name, expected in (
-        ("wrong", decided != y),
-        ("uncovered", ~covers.any(axis=1)),
-        ("contested", contested),
-    ):
+    for name, expected in (("wrong", decided != y), ("uncovered", ~covers.any(axis=1))):
         page.select_option("#case-filter", name)
         assert listed(page) == np.flatnonzero(expected).tolist()
         assert 0 < expected.sum() < len(X)
         assert page.locator(".wrong-row").count() == (expected & (decided != y)).sum()
+    # Cells of the confusion matrix, in words.
+    options = page.locator("#case-filter option").all_inner_texts()
+    for truth in ruleset.classes:
+        for called in set(ruleset.classes) - {truth}:
+            rows = np.flatnonzero((y == truth) & (decided == called)).tolist()
+            title = f"{truth} called {called} ({len(rows)})"
+            assert (title in options) == bool(rows)
+            if rows:
+                page.select_option("#case-filter", label=title)
+                assert listed(page) == rows
     page.select_option("#case-filter", "all")
-    page.select_option("#case-rule", "2")
-    assert listed(page) == np.flatnonzero((decision.deciding == 1) & ~decision.silent).tolist()
-    page.click("text=All of them")
-    page.select_option("#case-rule", "")
+
+
+def test_rows_are_searched_by_name_and_sorted_by_any_column(page, model):
+    ruleset, X, _ = model
+    page.click("#tab-cases")
+    page.fill("#case-search", "WINE 17")
+    assert listed(page) == [17, *range(170, 178)]
+    page.fill("#case-search", "")
+    page.get_by_role("button", name="alcohol").click()
+    assert page.evaluate("document.activeElement.textContent").startswith("alcohol")
+    assert listed(page) == np.argsort(-X["alcohol"], kind="stable").tolist()
+    page.get_by_role("button", name="alcohol (descending)").click()
+    assert listed(page) == np.argsort(X["alcohol"], kind="stable").tolist()
+    page.get_by_role("button", name="Decided", exact=True).click()
+    codes = np.searchsorted(ruleset.classes, ruleset.predict(X))
+    assert listed(page) == np.argsort(-codes, kind="stable").tolist()
+    page.get_by_role("button", name="Row", exact=True).click()
+    assert listed(page) == list(range(len(X)))
 
 
 def test_cells_of_the_confusion_matrix_open_their_rows(page, model):
@@ -72,72 +86,13 @@ def test_cells_of_the_confusion_matrix_open_their_rows(page, model):
     page.get_by_role("button", name=f"{truth} decided as {decided}").click()
     expected = np.flatnonzero((ruleset.predict(X) == decided) & (y == truth))
     assert listed(page) == expected.tolist()
-    assert f"{truth} taken for {decided}" in page.inner_text("#cases-view .count")
+    chosen = page.locator("#case-filter option:checked").inner_text()
+    assert chosen == f"{truth} called {decided} ({len(expected)})"
     page.locator(".cases td .link").first.click()
-    assert page.inner_text(".truth").startswith(f"Row wine {expected[0]} is {truth}")
+    said = page.inner_text(".truth")
+    assert said == f"Row wine {expected[0]} is {truth} in the data: the decision is wrong."
     page.click("#tab-cases")
-    page.click("text=All of them")
-
-
-def test_the_map_shows_the_plane_that_numpy_finds(page, model):
-    ruleset, X, _ = model
-    plane = project_on_plane(to_matrix(X, ruleset.attributes), ruleset.attributes)
-    widths = [attribute.width for attribute in ruleset.attributes]
-    scaled = (X - X.mean()).to_numpy() / widths
-    _, vectors = np.linalg.eigh(scaled.T @ scaled)
-    for k in range(2):
-        along = scaled @ vectors[:, -1 - k]
-        assert abs(np.corrcoef(along, plane[:, k])[0, 1]) > 1 - 1e-9
-    found = json.loads(
-        page.evaluate("JSON.stringify(frri.store.rows.plane.map((one) => [...one]))")
-    )
-    np.testing.assert_allclose(np.array(found).T, plane, atol=5.1e-5)
-    page.click("#tab-cases")
-    squares = page.locator(".map .dots").evaluate_all(
-        "all => all.map((one) => one.getAttribute('d').split('M').length - 1)"
-    )
-    assert sum(squares) == len(X)
-    # At first it shows the two attributes that matter most, on which the rules can be seen.
-    used = {name for rule in ruleset for name in rule.attributes}
-    first = {page.locator(f"#map-{axis} option:checked").inner_text() for axis in "xy"}
-    assert first <= used
-    assert page.locator(".map .box.core").count()
-    page.select_option("#map-x", label="alcohol")
-    page.select_option("#map-y", label="hue")
-    uses = [rule for rule in ruleset if {"alcohol", "hue"} & set(rule.attributes)]
-    assert page.locator(".map .box.core").count() == len(uses)
-    box = page.locator(".map").bounding_box()
-    i = int(np.argmax(X["alcohol"]))
-    a, b = (next(one for one in ruleset.attributes if one.name == n) for n in ("alcohol", "hue"))
-    places = [np.clip((X[one.name][i] - one.low) / one.width, 0, 1) for one in (a, b)]
-    unit = box["width"] / 432
-    page.locator(".map").click(
-        position={"x": (6 + 420 * places[0]) * unit, "y": (6 + 420 * (1 - places[1])) * unit}
-    )
-    assert page.is_visible("#panel-what-if")
-
-
-def test_rules_are_merged_as_in_python(page, model):
-    ruleset, X, y = model
-    roots = ruleset.hierarchy(X, y).to_dict()["roots"]
-    page.click("#tab-overview")
-    branches = page.locator(".merged > .tree > li")
-    assert branches.count() == len(roots)
-    for branch, root in zip(branches.all(), roots, strict=True):
-        head = branch.locator("summary, div").first
-        shown = head.inner_text()
-        assert root["text"] in shown
-        assert f"{round(root['covered'])} row" in shown
-        assert branch.locator("button").count() == len(root["rules"])
-        assert not root["children"] or not branch.locator("button").first.is_visible()
-    merged = next(k for k, root in enumerate(roots) if root["children"])
-    first = branches.nth(merged)
-    while not first.locator("button").first.is_visible():
-        for one in first.locator("summary:visible").all():
-            if one.evaluate("node => !node.parentElement.open"):
-                one.click()
-    first.locator("button").first.click()
-    assert page.is_visible("#panel-rules")
+    page.select_option("#case-filter", "all")
 
 
 def test_rows_flow_through_the_rules_that_decide_them(page, model):
@@ -156,66 +111,42 @@ def test_rows_flow_through_the_rules_that_decide_them(page, model):
     assert titles == expected
 
 
-def test_fewer_rules_are_tried_on_the_curve_and_kept_as_an_edit(pages, model, tmp_path):
-    ruleset, X, y = model
-    page = pages.report(*model)
-    page.click("#tab-overview")
-    curve = facts(ruleset, X, y)["curve"]
-    for point in curve:
-        page.locator("#keep-rules").fill(str(point["n_rules"]))
-        page.wait_for_function(
-            "n => document.querySelector('.trimmer [role=status]').textContent.startsWith(n + ' rule')"
-            " && document.querySelector('.pointer circle')",
-            arg=point["n_rules"],
-        )
-        said = page.inner_text(".trimmer [role=status]")
-        assert (
-            f"right on {percent(point['accuracy'])}, {percent(point['coverage'])} covered" in said
-        )
-    page.locator("#keep-rules").fill("2")
-    page.click("text=Keep these, remove the others")
-    page.wait_for_selector("#edit-bar:visible")
-    page.click("#tab-edit")
-    kept = download(page, tmp_path)
-    assert len(kept) == 2
-    assert (kept.predict(X) == y).mean() == curve[2]["accuracy"]
-
-
 def percent(share):
     return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{int(100 * share + 0.5)} %"
 
 
 def test_bounds_are_dragged_and_consequences_listed(pages, model, tmp_path):
     ruleset, X, y = model
-    page = pages.report(*model, viewport={"width": 1400, "height": 900})
-    page.click("#tab-edit")
-    page.select_option("#edit-rule", "2")
-    handle = page.locator(".handle.core").first
+    page = pages.report(*model, viewport={"width": 1400, "height": 1500})
+    opened = edit_rule(page, 2)
+    handle = opened.locator(".handle.core").first
     handle.scroll_into_view_if_needed()
     box = handle.bounding_box()
     page.mouse.move(box["x"] + 3, box["y"] + 8)
     page.mouse.down()
     page.mouse.move(box["x"] + 40, box["y"] + 8, steps=3)
-    before = page.inner_text(".history")
-    page.mouse.up()
     page.wait_for_selector("#edit-bar:visible")
-    assert "Nothing was edited" in before
-    page.click("text=Remove rule")
-    page.wait_for_function("document.querySelectorAll('.history li').length === 2")
+    # What would happen is shown before it is let go.
+    assert page.locator("#edit-bar [role=status]").inner_text().startswith("if you let go")
+    assert page.evaluate("frri.store.steps.length") == 0
+    page.mouse.up()
+    page.wait_for_function("() => frri.store.steps.length === 1")
+    remove_rule(page, 2)
+    open_history(page)
     page.fill("#reason-1", "not plausible")
     page.locator("#reason-1").press("Enter")
     page.fill("#edit-author", "Ada")
     edited = download(page, tmp_path)
     effect = compare(ruleset, edited, X, y)
-    aside = page.get_by_role("complementary").inner_text()
-    assert f"{effect.corrected} corrected" in aside or not effect.corrected
-    assert f"{effect.broken} broken" in aside
+    listed = page.inner_text("#history")
+    assert f"{effect.corrected} corrected" in listed or not effect.corrected
+    assert f"{effect.broken} broken" in listed
     log = edited.about["log"]
     assert [entry["edit"] for entry in log][1] == "Removed rule 2"
     assert log[0]["edit"].startswith("Rule 2: ")
     assert [entry["reason"] for entry in log] == ["", "not plausible"]
     assert {entry["author"] for entry in log} == {"Ada"}
-    page.locator(".changed-cases .link").first.click()
+    page.locator(".changed-rows .link").first.click()
     assert page.is_visible("#panel-what-if")
     settle(page)
     page.click("#tab-overview")
@@ -235,15 +166,6 @@ def test_names_must_fit_the_rows(model):
         facts(ruleset, X, y, names=["a", "b"])
     found = facts(ruleset, X, y, names=range(178), max_rows=20)["data"]
     assert len(found["names"]) == 20
-
-
-def test_a_plane_needs_two_directions():
-    assert (
-        project_on_plane(
-            np.ones((3, 2)), FRRIClassifier().fit([[0, 1], [1, 0]], [0, 1]).ruleset_.attributes
-        )
-        is None
-    )
 
 
 # ------------------------------------------------------------------ cut-off of two classes

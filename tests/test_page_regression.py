@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes
 
-from browser_pages import download, figure, settle, shown, violations
+from browser_pages import download, edit_rule, figure, open_history, settle, shown, violations
 from frri import (
     AdditiveRulesRegressor,
     Attribute,
@@ -23,11 +23,7 @@ from frri.cli import main
 from frri.report import facts, report_html
 from frri.report.charts import find_levels
 from frri.rules.conformal import half_width
-from frri.rules.contributions import (
-    compute_mean_fractions,
-    find_largest_contributor,
-    permutation_importance,
-)
+from frri.rules.contributions import compute_mean_fractions, permutation_importance
 from frri.rules.measures import measure_regression
 from frri.table import to_matrix
 
@@ -50,7 +46,7 @@ def shown_model(request, pages):
     return ruleset, pages.report(ruleset, X, Y)
 
 
-def number(text):
+def number_of(text):
     return float(text.replace("−", "-"))
 
 
@@ -60,56 +56,40 @@ def said_by(ruleset):
     return [rule.consequent for rule in ruleset]
 
 
-def test_the_head_says_how_far_off_it_is(shown_model):
+def test_the_head_has_the_error(shown_model):
     ruleset, page = shown_model
     found = SimpleNamespace(**measure_regression(Y.to_numpy(), ruleset.predict(X)))
     assert page.inner_text("#opening") == (
-        f"{len(ruleset)} rules, off by {SHOW(found.mae)} on average on {len(X)} given rows (R2 {found.r2:.2f}); "
-        f"always answering the mean {SHOW(found.mean)}: off by {SHOW(found.mean_mae)}. "
-        "If the rules were learned from these rows, others will be predicted less well."
+        f"{len(ruleset)} rules from {ruleset.about['rows']} rows. On the {len(X)} given rows the mean absolute "
+        f"error is {SHOW(found.mae)} (R² {found.r2:.2f}); predicting the mean {SHOW(found.mean)}: "
+        f"{SHOW(found.mean_mae)}. If the rules were learned from them, results on new data are "
+        "worse."
     )
-    assert page.inner_text("[data-figure='off by'] .big") == SHOW(found.mae)
-    carrying = find_largest_contributor(ruleset, to_matrix(X, ruleset.attributes))
-    strands = page.locator("#glance .flow path title").all_text_contents()
-    drawn = {int(one.split()[1][:-1]): int(one.split()[2]) for one in strands if one[:5] == "rule "}
-    assert len(drawn) >= min(6, len(set(carrying.tolist()) - {-1}))
-    assert all((carrying == r - 1).sum() == rows for r, rows in drawn.items())
-    assert page.locator("[role=tab]").all_inner_texts() == [
-        "Rules",
-        "What-if",
-        "Cases",
-        "Overview",
-        "Edit",
-    ]
+    assert page.locator("[role=tab]").all_inner_texts() == ["Rules", "What-if", "Cases", "Overview"]
 
 
-def test_the_matrix_is_ordered_by_rows_carried_or_by_what_rules_say(shown_model):
+def test_rules_are_ordered_by_what_they_say(shown_model):
     ruleset, page = shown_model
     page.click("#tab-rules")
-    carrying = find_largest_contributor(ruleset, to_matrix(X, ruleset.attributes))
-    carried = np.array([(carrying == r).sum() for r in range(len(ruleset))])
-    assert shown(page) == (np.argsort(-carried, kind="stable") + 1).tolist()
-    assert page.locator(".nobody").count() == int((carrying < 0).any())
+    assert shown(page) == list(range(1, min(len(ruleset), 20) + 1))
     page.click("th.col-then button")
     said = said_by(ruleset)
-    size = np.abs(said) if ruleset.semantics.meaning.adds else np.array(said)
-    assert shown(page) == (np.argsort(-size, kind="stable") + 1).tolist()
+    order = (np.argsort(-np.array(said), kind="stable") + 1).tolist()
+    assert shown(page) == order[: len(shown(page))]
     sign = "+" if ruleset.semantics.meaning.adds else ""
     edges = facts(ruleset)["numbers"]["said"] if sign else np.quantile(Y, [0.2, 0.4, 0.6, 0.8])
-    for r, level in enumerate(find_levels(np.array(said), list(edges))):
-        row = page.locator(f"[data-rule='{r + 1}']")
+    levels = find_levels(np.array(said), list(edges))
+    for number in shown(page):
+        r = number - 1
+        row = page.locator(f"[data-rule='{number}']")
         shortly = f"{'+' if sign and said[r] >= 0 else ''}{SHOW(said[r])}"
-        expected = shortly.replace("-", "−")
-        assert row.locator(".col-then").inner_text() == expected
+        assert row.locator(".col-then").inner_text() == shortly.replace("-", "−")
         covers = ruleset.covers(X)[:, r].mean()
-        assert abs(number(row.locator(".col-coverage").inner_text()[:-2]) - 100 * covers) < 0.51
-        assert row.locator(f".range .c-{level}").count() >= 1
+        assert abs(number_of(row.locator(".col-coverage").inner_text()[:-2]) - 100 * covers) < 0.51
+        assert row.locator(f".range .c-{levels[r]}").count() >= 1
+    page.select_option("#order", label="by number")
     page.click("[data-rule='1'] .opener")
     opened = page.locator("#rule-1-opened")
-    # As in the column of what rules say.
-    shortly = page.locator("[data-rule='1'] .col-then").inner_text()
-    sentence = opened.locator(".sentence").inner_text()
-    assert sentence.endswith(f"target {'' if sign else 'is '}{shortly}.")
     covered = Y[ruleset.covers(X)[:, 0]]
     assert f"are {SHOW(covered.mean())} on average" in opened.inner_text()
     assert violations(page) == []
@@ -128,38 +108,46 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
     if ruleset.semantics.meaning.adds:
         reach = half_width(ruleset, 0.9)
         ends = f"{SHOW(answers[i] - reach)} to {SHOW(answers[i] + reach)}"
-        assert page.inner_text(".interval-text") == f"90 % interval: {ends}".replace("-", "−")
-        steps = page.locator(".waterfall .number").all_inner_texts()
-        assert (steps[0], steps[-1]) == (SHOW(ruleset.base[0]), SHOW(answers[i]))
-        total = sum(number(step) for step in steps[:-1])
-        assert total == pytest.approx(answers[i], abs=0.05 * len(steps))
+        assert page.inner_text(".sure") == f"90 % interval: {ends}".replace("-", "−")
+        # Contributions of columns, each with the value of the row.
+        degrees = ruleset.decide(X.iloc[[i]]).degrees[0]
+        parts = {}
+        for rule, degree, said in zip(ruleset, degrees, said_by(ruleset), strict=True):
+            key = tuple(sorted(set(rule.attributes)))
+            parts[key] = parts.get(key, 0.0) + degree * said
+        parts = {key: part for key, part in parts.items() if part}
+        lines = page.locator(".contributions li").all_inner_texts()
+        assert lines[0].split()[-1] == SHOW(ruleset.base[0])
+        assert lines[-1].split()[-1] == SHOW(answers[i])
+        listed = [number_of(line.split()[-1]) for line in lines[1:-1]]
+        expected = sorted(parts.values(), key=lambda part: -abs(part))
+        if len(expected) > 10:
+            expected = [*expected[:10], sum(expected[10:])]
+        assert listed == pytest.approx(expected, abs=0.06)
+        (first,) = (key for key, part in parts.items() if part == expected[0])
+        assert all(f"{name} = " in lines[1] for name in first)
     else:
-        assert page.inner_text(".interval-text") == ""
+        assert page.inner_text(".sure") == ""
         shares = compute_mean_fractions(ruleset, to_matrix(X.iloc[[i]], ruleset.attributes))[0]
-        listed = page.locator(".shares li").all_inner_texts()
-        assert len(listed) == (shares > 0).sum()
+        listed = page.locator(".reason .fired").all_inner_texts()
+        assert len(listed) == min((shares > 0).sum(), 12)
         for text in listed:
-            r, share, said = re.match(r"rule (\d+)\s+([\d.]+) %\s+of (.+)", text).groups()
+            r, share, said = re.search(
+                r"Rule (\d+)\s.*?([\d.]+) % of (\S+)", text, re.DOTALL
+            ).groups()
             assert float(share) == pytest.approx(100 * shares[int(r) - 1], abs=0.51)
             assert said == SHOW(ruleset[int(r) - 1].consequent)
-    # The curve of an attribute, at its lowest and highest point.
+    # The curve of a column, at its lowest and highest point.
     name, low, at, high, there = re.match(
         r"(\w+): (\S+) at (\S+) to (\S+) at (\S+)", page.inner_text(".reach li >> nth=0")
     ).groups()
     trials = pd.concat([X.iloc[[i]]] * 2)
-    trials[name] = [number(at), number(there)]
-    assert ruleset.predict(trials) == pytest.approx([number(low), number(high)], abs=0.2)
-    page.click("text=Pin this case")
-    page.click("text=The one off by most")
-    worst = int(np.abs(answers - Y).argmax())
-    assert page.input_value("#row-number") == str(worst + 1)
-    pinned = page.locator(".pins tbody tr").first.locator("td").all_inner_texts()
-    assert pinned == [SHOW(answers[i]), SHOW(answers[worst])]
-    settle(page)
+    trials[name] = [number_of(at), number_of(there)]
+    assert ruleset.predict(trials) == pytest.approx([number_of(low), number_of(high)], abs=0.2)
     assert violations(page) == []
 
 
-def test_cases_are_ordered_by_how_far_off_they_are(shown_model):
+def test_cases_are_ordered_by_their_errors(shown_model):
     ruleset, page = shown_model
     page.click("#tab-cases")
     errors = ruleset.predict(X) - Y.to_numpy()
@@ -167,19 +155,32 @@ def test_cases_are_ordered_by_how_far_off_they_are(shown_model):
     worst = int(np.abs(errors).argmax())
     assert first[0] == str(worst + 1)
     assert first[1:3] == [SHOW(Y[worst]), SHOW(Y[worst] + errors[worst])]
-    assert number(first[3]) == pytest.approx(errors[worst], abs=0.051)
+    assert number_of(first[3]) == pytest.approx(errors[worst], abs=0.051)
     for filtered, rows in (("high", errors > 0), ("low", errors < 0), ("all", errors > -np.inf)):
         page.select_option("#case-filter", filtered)
         assert page.inner_text("#cases-view .count").split()[0] == str(rows.sum())
     page.select_option("#case-filter", "uncovered")
     uncovered = (~ruleset.covers(X).any(axis=1)).sum()
     assert page.inner_text("#cases-view .count") == f"{uncovered} of {len(X)} rows"
-    page.select_option("#case-filter", "far")
+    page.select_option("#case-filter", "all")
     page.locator("#cases-view tbody button").first.click()
     assert page.input_value("#row-number") == str(worst + 1)
     if ruleset.semantics.meaning.adds:  # the view is the same for both
         page.click("#tab-cases")
         assert violations(page) == []
+
+
+def test_effects_of_columns_are_means_over_rows(shown_model):
+    ruleset, page = shown_model
+    page.click("#tab-overview")
+    page.wait_for_selector(f".effect >> nth={min(6, len(ruleset.used_attributes)) - 1}")
+    chosen = X.iloc[[k * len(X) // 60 for k in range(60)]]
+    for label in page.locator(".effect").evaluate_all("all => all.map(e => e.ariaLabel)"):
+        name, low, high = re.match(r"(\w+): between (\S+) and (\S+)", label).groups()
+        grid = np.linspace(X[name].min(), X[name].max(), 25)
+        means = [ruleset.predict(chosen.assign(**{name: value})).mean() for value in grid]
+        expected = [number_of(low), number_of(high)]
+        assert [min(means), max(means)] == pytest.approx(expected, abs=0.06)
 
 
 def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model):
@@ -195,17 +196,15 @@ def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model)
         )
     )
     low, high = found.r2_interval
-    assert told["R2"] == f"{found.r2:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    assert told["R²"] == f"{found.r2:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     low, high = map(SHOW, found.rmse_interval)
     assert told["Root mean squared error"] == f"{SHOW(found.rmse)}, 95 % interval {low} to {high}"
     squares = page.locator("#overview-view .scatter .dots").evaluate_all(
         "all => all.map(e => e.getAttribute('d'))"
     )
     assert sum(path.count("M") for path in squares) == len(X)
-    for name in ("rules", "what-if", "cases", "overview", "edit"):
+    for name in ("rules", "what-if", "cases", "overview"):
         page.click(f"#tab-{name}")
-        if name == "rules":
-            page.click("#glance-title")  # folded, as on a phone that opens the page
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         text = page.inner_text("main")
         assert "undefined" not in text
@@ -219,18 +218,18 @@ def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model)
 def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
     ruleset, page = shown_model
     page.emulate_media(media="screen", color_scheme="light")
-    page.set_viewport_size({"width": 1400, "height": 900})
+    page.set_viewport_size({"width": 1400, "height": 1500})
     as_learned, before = page.inner_text("#opening"), ruleset.predict(X)
-    page.click("#tab-edit")
 
     def check():
         page.wait_for_selector("body:not([aria-busy])")
         edited = download(page, tmp_path)
         answers = edited.predict(X)
         found = SimpleNamespace(**measure_regression(Y.to_numpy(), answers))
-        assert figure(page, "Off by") == SHOW(found.mae)
+        assert figure(page, "Mean absolute error") == SHOW(found.mae)
         assert figure(page, "Root mean squared error") == SHOW(found.rmse)
-        assert f"off by {SHOW(found.mae)} on average (was" in page.inner_text("#opening")
+        said = f"Mean absolute error on {len(X)} given rows: {SHOW(found.mae)} (was"
+        assert said in page.inner_text("#opening")
         gained = np.abs(before - Y) - np.abs(answers - Y)
         lists = {"nearer": gained > 1e-7, "farther": gained < -1e-7}
         for name, rows in lists.items():
@@ -239,30 +238,30 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
         assert "intervals" not in edited.about
         return edited
 
-    page.fill("#edit-number", "12.5")
-    page.press("#edit-number", "Enter")
+    opened = edit_rule(page, 1)
+    field = page.locator("#number-1")
+    field.fill("12.5")
+    field.press("Enter")
+    page.wait_for_selector("#edit-bar:visible")
     edited = check()
     assert said_by(edited)[0] == pytest.approx(12.5)
     assert edited.rules[1:] == ruleset.rules[1:]
+    page.fill("#reason-0", "a guess")
+    page.press("#reason-0", "Enter")
+    page.click("[aria-controls=history]")
     for label in ("holds from", "holds to"):
-        field = page.get_by_label(label).first
+        field = opened.get_by_label(label).first
         if field.input_value():
             break
     field.fill("0.01" if label == "holds to" else "-0.01")
     field.press("Enter")
-    page.fill("#reason-0", "a guess")
-    page.press("#reason-0", "Enter")
     edited = check()
     assert edited[0].conditions[0] != ruleset[0].conditions[0]
     assert [entry["reason"] for entry in edited.about["log"]] == ["a guess", ""]
-    page.click("#tab-rules")
-    carrying = find_largest_contributor(edited, to_matrix(X, edited.attributes))
-    for r in range(len(edited)):
-        carried = page.inner_text(f"[data-rule='{r + 1}'] .col-decides")
-        assert carried == str((carrying == r).sum())
+    page.click("[aria-controls=history]")
     page.click("#tab-what-if")
     settle(page)
-    assert page.inner_text(".interval-text") == ""
+    assert page.inner_text(".sure") == ""
     page.click("#tab-overview")
     quality = measure_regression(Y.to_numpy(), edited.predict(X))
     assert page.inner_text(".errors .figure") == SHOW(quality["mae"])
@@ -270,14 +269,14 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
     page.select_option("#case-filter", "high")
     high = (edited.predict(X) > Y).sum()
     assert page.inner_text("#cases-view .count").split()[0] == str(high)
-    page.click("#tab-edit")
+    page.click("#tab-rules")
     page.click("text=New rule")
-    page.wait_for_selector("body:not([aria-busy])")
-    assert page.evaluate("document.activeElement.id") == "edit-number"
+    page.wait_for_selector(f"#number-{len(ruleset) + 1}")
     assert len(check()) == len(ruleset) + 1
     if ruleset.semantics.meaning.adds:
         assert violations(page) == []
-    page.get_by_role("button", name="Undo all").click()
+    open_history(page)
+    page.locator("#history").get_by_role("button", name="As learned").click()
     assert page.inner_text("#opening") == as_learned
     assert download(page, tmp_path) == ruleset
 
@@ -299,13 +298,15 @@ def test_categories_gaps_and_rows_without_numbers(pages):
     page = pages.report(replace(MIXED, about={"intervals": {"half_widths": [3, ["x", 1]]}}), ROWS)
     assert (
         page.inner_text("#opening")
-        == "2 rules; how good they are can be told with rows whose number is known."
+        == "2 rules. Give rows whose number is known to see how good it is."
     )
     page.click("#tab-cases")
     assert page.locator("#cases-view tbody td:nth-child(2)").all_inner_texts() == ["9", "14", "9"]
     page.click("#tab-what-if")
+    page.fill("#row-number", "1")
+    page.press("#row-number", "Enter")
     settle(page)
-    assert page.inner_text(".interval-text") == ""
+    assert page.inner_text(".sure") == ""
     assert page.inner_text(".reach li >> nth=0") == "a: 9 at 0 to 13 at 2"
     assert page.inner_text(".reach li >> nth=1") == "b: 9 at q to 10 at p"
     page.click("#tab-overview")
@@ -328,7 +329,7 @@ def test_facts_of_numbers_are_checked_and_measured():
         facts(MIXED, ROWS, ["many", 1, 2])
     empty = RuleSet((), MIXED.attributes, semantics="weighted-mean", base=(3,))
     assert facts(empty, ROWS, truth)["performance"]["mean"] == pytest.approx(np.mean(truth))
-    assert "0 rules; how good" in report_html(empty)
+    assert "0 rules. Give rows whose number is known" in report_html(empty)
 
 
 def test_from_a_table_of_numbers_to_its_page(tmp_path, capsys):
@@ -348,5 +349,6 @@ def test_from_a_table_of_numbers_to_its_page(tmp_path, capsys):
     assert main(["report", str(model), str(table), "-o", str(page)]) == 0
     assert "Wrote" in capsys.readouterr().err
     text = page.read_text(encoding="utf-8")
-    assert re.search(r"On held-out rows: R2 0\.\d\d .* 120 rows\), off by [\d.]+ on average;", text)
-    assert "on average on 120 given rows" not in text
+    said = r"On new data the mean absolute error is [\d.]+, and R² is 0\.\d\d \([^)]+\);"
+    assert re.search(said, text)
+    assert "On the 120 given rows" not in text

@@ -1,4 +1,4 @@
-"""The matrix of rules: the whole model at a glance, and numbers that can be trusted."""
+"""The rules in words, sizes and names, addresses, right-to-left names and numbers."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from pypdf import PdfReader
 
-from browser_pages import shown
+from browser_pages import edit_rule, remove_rule, shown
 from frri import (
     AdditiveRulesClassifier,
     AdditiveRulesRegressor,
@@ -21,7 +21,7 @@ from frri import (
     RuleSet,
 )
 from frri.compare import stability
-from frri.report import write_report
+from frri.report import facts, write_report
 
 LAPTOP = {"width": 1440, "height": 900}
 IN_SIGHT = """() => [...document.querySelectorAll("tr.rule")]
@@ -31,39 +31,6 @@ IN_SIGHT = """() => [...document.querySelectorAll("tr.rule")]
 @pytest.fixture(scope="module")
 def page(pages, wine):
     return pages.report(*wine, viewport=LAPTOP)
-
-
-def test_every_condition_is_in_its_column_with_both_numbers(page, wine):
-    ruleset, _, _ = wine
-    page.click("text=Columns:")
-    page.locator(".chooser input").evaluate_all(
-        "all => all.forEach((one) => one.checked || one.click())"
-    )
-    heads = page.locator("th.col-attribute button").all_inner_texts()
-    assert sorted(heads) == sorted(attribute.name for attribute in ruleset.attributes)
-    for number in shown(page):
-        rule = ruleset[number - 1]
-        cells = page.locator(f"[data-rule='{number}'] .cell")
-        words = dict(zip(heads, cells.locator("xpath=.").all_text_contents(), strict=True))
-        assert {name for name, text in words.items() if text} == set(rule.attributes)
-        for condition in rule.conditions:
-            attribute = next(a for a in ruleset.attributes if a.name == condition.attribute)
-            low, core_low, core_high, high = condition.trapezoid
-            for core, end in ((core_low, low), (core_high, high)):
-                if np.isfinite(core):
-                    assert attribute.show(core) in words[attribute.name]
-                    reached = attribute.low <= end <= attribute.high
-                    side = "<" if core == core_low else ">"
-                    assert (f"{side} {attribute.show(end)}" in words[attribute.name]) == reached
-    page.locator(".chooser input").first.click()
-    assert page.locator("th.col-attribute").count() == len(heads) - 1
-    hidden = heads[0]
-    for number in shown(page):
-        rest = page.inner_text(f"[data-rule='{number}'] .col-rest")
-        assert rest == ("+1" if hidden in ruleset[number - 1].attributes else "")
-    page.locator(".chooser input").first.click()
-    page.keyboard.press("Escape")
-    assert not page.is_visible(".chooser-box")
 
 
 def test_layers_count_rows_as_numpy_does(page, wine):
@@ -95,50 +62,41 @@ def test_layers_count_rows_as_numpy_does(page, wine):
                 assert found[name] == expected
 
 
-def test_paper_has_both_numbers_of_every_condition(pages, wine):
-    ruleset, _, _ = wine
+def test_paper_has_every_rule_in_words(pages, wine):
     page = pages.report(*wine)
     printed = PdfReader(BytesIO(page.pdf(format="A4"))).pages
     # Fonts join letters such as "fl", and lines end anywhere.
     joined = normalize("NFKC", " ".join(sheet.extract_text() for sheet in printed))
     text = " ".join(joined.split())
-    assert page.inner_text("#opening").replace("\u00a0", " ") in text
-    for rule in ruleset:
-        for condition in rule.conditions:
-            attribute = next(a for a in ruleset.attributes if a.name == condition.attribute)
-            for sign, core, end in (
-                ("≥", condition.core_low, condition.support_low),
-                ("≤", condition.core_high, condition.support_high),
-            ):
-                if np.isfinite(core):
-                    assert f"{attribute.name} {sign} {attribute.show(core)}" in text
-                    if attribute.low <= end <= attribute.high:
-                        way = "below" if sign == "≥" else "above"
-                        assert f"not at all {way} {attribute.show(end)}" in text
+    assert page.inner_text("#opening") in text
+    for words in page.locator(".ifs > li > .name").all_inner_texts():
+        assert words in text
 
 
-def test_ends_that_no_value_reaches_are_not_spoken_of(page):
-    age = {"name": "age", "kind": "numeric", "low": 20, "high": 80}
-    size = {"name": "size", "kind": "ordinal", "categories": ["small", "mid", "large"]}
-    cases = [
-        ([12, 30, None, None], age, "fully from 30, still 0.44 at 20"),
-        ([25, 30, None, None], age, "fully from 30, not at all below 25"),
-        ([None, None, 40, 55.5], age, "fully up to 40, not at all above 55.5"),
-        ([25, 30, 40, 50], age, "fully from 30 to 40, not at all below 25 or above 50"),
-        ([30, 30, None, None], age, "fully from 30, else not at all"),
-        ([25, 30, 30, 35], age, "fully at 30, not at all below 25 or above 35"),
-        ([0.5, 2, None, None], size, "fully for large, 0.33 for mid, else not at all"),
-        ([None, None, 0, 0.7], size, "fully for small, else not at all"),
-    ]
-    for trapezoid, attribute, expected in cases:
-        said = page.evaluate(
-            "([c, a]) => frri.conditionText(c, a, true)",
-            [{"attribute": attribute["name"], "trapezoid": trapezoid}, attribute],
-        )
-        assert said == expected
+def test_what_matters_is_at_the_head_with_its_direction(page, wine):
+    ruleset, X, y = wine
+    known = {a["name"]: a["importance"] for a in facts(ruleset, X, y)["attributes"]}
+    rows = page.locator("#matters tbody tr")
+    names = rows.locator("th").all_inner_texts()
+    assert len(names) == 5
+    assert names == sorted(names, key=lambda name: -known[name])
+    assert min(known[name] for name in names) >= sorted(known.values())[-5]
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#matters .direction')].some((one) => one.textContent)"
+    )
+    page.wait_for_timeout(500)
+    chosen = X.iloc[[k * len(X) // 60 for k in range(60)]]
+    for name, said in zip(names, rows.locator(".direction").all_inner_texts(), strict=True):
+        ends = []
+        for value in (X[name].min(), X[name].max()):
+            shares = ruleset.predict_proba(chosen.assign(**{name: value}))
+            ends.append(shares.mean(axis=0))
+        gains = ends[1] - ends[0]
+        label = ruleset.classes[gains.argmax()]
+        assert said == (f"higher: more {label}" if gains.max() >= 0.02 else "")
 
 
-def test_many_rules_and_attributes_fit_on_a_laptop(pages):
+def test_many_rules_and_columns_fit_on_a_laptop(pages):
     random = np.random.default_rng(0)
     attributes = tuple(Attribute(f"gene {j}", 0, 1) for j in range(200))
     rules = tuple(
@@ -155,39 +113,14 @@ def test_many_rules_and_attributes_fit_on_a_laptop(pages):
     )
     X = random.random((40, 200))
     page = pages.report(RuleSet(rules, attributes, (0, 1)), X, X[:, 0] > 0.5, viewport=LAPTOP)
-    heads = page.locator("th.col-attribute").count()
-    assert 4 <= heads < 30
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert page.evaluate(IN_SIGHT) >= 15
-    # On a small laptop the sentence and the picture are seen first, and without the picture 15 rules.
+    # On a small laptop the head leaves room for six rules of three conditions.
     page.set_viewport_size({"width": 1366, "height": 768})
-    for part in ("#opening", "#glance .flow"):
-        box = page.locator(part).bounding_box()
-        assert box["y"] + box["height"] < 240
-    for least in (13, 15):
-        assert page.evaluate(IN_SIGHT) >= least
-        page.click("#glance-title")
+    box = page.locator("#opening").bounding_box()
+    assert box["y"] + box["height"] < 240
+    assert page.evaluate(IN_SIGHT) >= 6
     assert page.locator(".rule.idle").count() > 0
     assert "nothing" in page.locator(".rule.idle .col-decides").first.inner_text()
-
-
-def test_leaving_with_edits_asks_first_and_undo_returns_to_the_rule(pages, wine):
-    page = pages.report(*wine)
-    page.click("#tab-edit")
-    page.select_option("#edit-rule", "3")
-    page.click("text=Remove rule")
-    page.wait_for_selector("#edit-bar:visible")
-    assert page.inner_text("#opening").startswith(f"Edited: {len(wine[0]) - 1} rules, right on ")
-    asked = []
-    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
-    page.close(run_before_unload=True)
-    page.wait_for_timeout(200)
-    assert asked == ["beforeunload"]
-    page.select_option("#edit-rule", "1")
-    page.locator("#edit-bar").get_by_role("button", name="Undo").click()
-    assert page.input_value("#edit-rule") == "3"
-    page.click("#tab-rules")
-    assert 3 in shown(page)
 
 
 def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
@@ -204,10 +137,10 @@ def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
     assert shown(page)[0] - 1 == int(np.argmax(found.returns))
     page.locator("tr.rule .opener").first.click()
     times = round(2 * max(found.returns))
-    assert f"came back in {times} of 2 resamples" in page.inner_text(".opened-rule")
+    assert f"was learned from {times} of 2 resamples" in page.inner_text(".opened-rule")
     page.click("#tab-overview")
-    card = page.locator(".card", has=page.get_by_role("heading", name="What so many rules"))
-    assert f"At most {learner.path_.chosen} rules was chosen" in card.inner_text()
+    card = page.locator(".card", has=page.get_by_role("heading", name="Size by cross-validation"))
+    assert f"Chosen: at most {learner.path_.chosen} rules" in card.inner_text()
     card.locator("summary").click()
     lines = card.locator("tbody tr").all_inner_texts()
     for line, size, score in zip(lines, learner.path_.sizes, learner.path_.scores, strict=True):
@@ -224,37 +157,13 @@ def test_rows_that_no_rule_covers_are_one_row_of_the_table(pages):
     for _ in range(2):
         page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         page.locator("tr.rule .opener").first.click()
-        page.locator(".neighbours .link").first.click()
+        page.locator(".neighbors .link").first.click()
     assert page.locator("tr.nobody").count() == 1
-
-
-@pytest.mark.parametrize("n_classes", [9, 15, 40])
-def test_the_flow_keeps_its_size_with_many_classes(pages, n_classes):
-    rules = tuple(
-        Rule((NumericCondition("a", k, k, k + 0.5, k + 1),), f"class {k}") for k in range(n_classes)
-    )
-    labels = tuple(sorted(rule.consequent for rule in rules))
-    ruleset = RuleSet(rules, (Attribute("a", 0, n_classes),), labels)
-    # The larger a number, the rarer its class.
-    X = np.concatenate([np.full(n_classes + 3 - k, k + 0.2) for k in range(n_classes)])[:, None]
-    page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
-    page.click("#tab-overview")
-    for flow, height in ((".small-flow", 128), (".flow:not(.small-flow)", 360)):
-        sums = page.locator(f"{flow} .node").evaluate_all(
-            """all => Object.values(Object.groupBy(all, (one) => one.getAttribute("x"))).map(
-                 (column) => column.reduce((sum, one) => sum + Number(one.getAttribute("height")), 0))"""
-        )
-        assert len(sums) == 3
-        assert min(sums) > 0.2 * height
-        shown = page.locator(f"{flow} text").evaluate_all(
-            "all => all.map((one) => one.firstChild.data)"
-        )
-        assert sum(int(text.split("·")[1]) for text in shown if "·" in text) == len(X)
 
 
 # ------------------------------------------------------------------ sizes of texts, names and controls
 
-TABS = ("rules", "what-if", "cases", "overview", "edit")
+TABS = ("rules", "what-if", "cases", "overview")
 PHONE = {"width": 390, "height": 844}
 # Elements of visible cards that reach beyond their right edge, except in places that scroll.
 STICKING_OUT = """() => [...document.querySelectorAll(".card")].flatMap((card) => {
@@ -325,22 +234,6 @@ def test_long_names_keep_to_their_places(pages, long_names):
         assert name["x"] + name["width"] <= chip["x"] - 4
 
 
-def test_ends_of_axes_can_be_read_in_many_columns(pages):
-    random = np.random.default_rng(0)
-    X = random.normal(size=(60, 200)) * 3.3
-    attributes = tuple(Attribute(f"c{j}", X[:, j].min(), X[:, j].max()) for j in range(200))
-    rules = tuple(
-        Rule(tuple(NumericCondition(f"c{j}", -2, -1) for j in range(k, 200, 10)), "xy"[k % 2])
-        for k in range(10)
-    )
-    page = pages.report(RuleSet(rules, attributes, ("x", "y")), X, ["x"] * 60, viewport=LAPTOP)
-    cut = page.locator(".axis span").evaluate_all(
-        "all => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)"
-    )
-    assert page.locator(".axis span").count() > 10
-    assert cut == []
-
-
 @pytest.mark.parametrize("size", [PHONE, LAPTOP])
 def test_texts_can_be_read_and_controls_touched(pages, wine, size):
     page = pages.report(*wine, viewport=size)
@@ -358,7 +251,7 @@ def test_texts_can_be_read_and_controls_touched(pages, wine, size):
 def test_paper_shows_each_column_head_once(pages, wine):
     page = pages.report(*wine, viewport=LAPTOP)
     page.emulate_media(media="print")
-    heads = page.locator("th.col-attribute")
+    heads = page.locator(".rules th[data-key]")
     assert heads.count() > 3
     for head in heads.all():
         assert not head.locator("button").is_visible()
@@ -372,7 +265,7 @@ def test_paper_shows_each_column_head_once(pages, wine):
 def test_views_and_rules_have_addresses_to_go_back_to(pages, wine):
     page = pages.report(*wine, viewport=LAPTOP)
     page.click("#tab-overview")
-    page.locator(".flow:not(.small-flow) [data-number='2'] text").first.click()
+    page.locator(".flow [data-number='2'] text").first.click()
     assert page.url.endswith("#rule-2")
     assert page.is_visible("#rule-2-opened")
     page.click("#tab-cases")
@@ -389,20 +282,23 @@ def test_views_and_rules_have_addresses_to_go_back_to(pages, wine):
     other = pages.page()
     other.goto(page.url.split("#")[0] + "#rule-3")
     assert other.is_visible("#rule-3-opened")
-    other.goto(page.url.split("#")[0] + "#edit")
-    assert other.is_visible("#panel-edit")
+    other.goto(page.url.split("#")[0] + "#overview")
+    assert other.is_visible("#panel-overview")
+    other.click("#tab-rules")
+    other.locator("#rule-3-opened").get_by_role("button", name="Copy link").click()
+    other.wait_for_function("() => location.hash === '#rule-3'")
 
 
 def test_a_reload_keeps_edits(pages, wine):
     page = pages.report(*wine, viewport=LAPTOP)
     page.on("dialog", lambda dialog: dialog.accept())
-    page.click("#tab-edit")
-    page.select_option("#edit-rule", "1")
-    page.click("text=Loosen all")
+    weight = edit_rule(page, 1).get_by_label("Weight")
+    weight.fill("0.5")
+    weight.press("Enter")
     page.wait_for_selector("#edit-bar:visible")
     page.click("text=New rule")
-    page.select_option("#edit-rule", "3")
-    page.click("text=Remove rule")
+    page.wait_for_function("() => frri.store.steps.length === 2")
+    remove_rule(page, 3)
     page.evaluate("frri.store.undo()")
     page.evaluate("frri.store.explainStep(0, 'too narrow')")
     look = "() => [frri.store.state.model, frri.store.steps, [...frri.store.state.decided]]"
@@ -412,14 +308,29 @@ def test_a_reload_keeps_edits(pages, wine):
     # A change of no rule comes after those that are under way.
     page.evaluate("frri.store.apply(-1, (rule) => rule, '')")
     assert page.evaluate("frri.store.current") == 2
-    assert page.is_visible("#panel-edit")
     assert page.evaluate(look) == before
     page.evaluate("frri.store.redo()")
     assert page.evaluate("frri.store.current") == 3
     assert 3 not in page.evaluate("frri.store.state.entries.map(({ number }) => number)")
-    page.evaluate("frri.store.reset()")
+    page.evaluate("frri.store.goTo(0)")
     page.reload()
+    page.evaluate("frri.store.apply(-1, (rule) => rule, '')")
     assert page.evaluate("frri.store.current") == 0
+    assert len(page.evaluate("frri.store.steps")) == 3
+
+
+def test_leaving_with_edits_asks_first_and_undo_returns_to_the_rule(pages, wine):
+    page = pages.report(*wine)
+    remove_rule(page, 3)
+    page.wait_for_selector("#edit-bar:visible")
+    assert page.inner_text("#opening").startswith(f"Edited: {len(wine[0]) - 1} rules, as learned")
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.close(run_before_unload=True)
+    page.wait_for_timeout(200)
+    assert asked == ["beforeunload"]
+    page.locator("#edit-bar").get_by_role("button", name="Undo").click()
+    assert 3 in shown(page)
 
 
 # ------------------------------------------------------------------ right-to-left names and numbers
@@ -458,33 +369,23 @@ def test_right_to_left_names_do_not_turn_what_is_beside_them(pages):
     ruleset = RuleSet(rules, attributes, (well, ill), target="מצב")
     X = np.column_stack([np.linspace(-3, 3, 40), np.linspace(3, -3, 40)])
     page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
-    assert page.locator(".opening").evaluate(IN_ORDER, ["answering", well, ":", "%."])
-    accuracy = page.locator("[data-figure=accuracy] .note")
-    assert accuracy.evaluate(IN_ORDER, [well, ": 100", ill, ": 100"])
+    assert page.locator(".opening").evaluate(IN_ORDER, ["majority class", well, ":", "."])
+    words = page.locator("[data-rule='1'] .ifs li").first
+    assert words.evaluate(IN_ORDER, [age, "≤", "−0.52", "("])
     page.evaluate("document.getElementById('plain-rules').hidden = false")
     plain = page.locator("#plain-rules li").first
-    assert plain.evaluate(IN_ORDER, ["IF", age, "<=", "-0.52", "(partly", "THEN", ill])
+    assert plain.evaluate(IN_ORDER, ["IF", age, "<=", "-0.52", "(", "THEN", ill])
     page.click("#tab-overview")
-    merged = page.locator(".merged li").first
-    assert merged.evaluate(IN_ORDER, ["IF", age, "<=", "-0", "THEN", ill])
-    flow = page.locator(".flow:not(.small-flow) text", has_text=ill).first
+    flow = page.locator(".flow text", has_text=ill).first
     assert "".join(flow.evaluate("node => node.firstChild.data")).startswith("\u2068")
-    title = page.locator("td.cell[title]").first.get_attribute("title")
-    assert title.startswith("\u2068")
 
 
-def test_numbers_have_one_minus_sign_and_one_number_of_digits(pages):
+def test_numbers_have_one_minus_sign(pages):
     random = np.random.default_rng(0)
     X = pd.DataFrame(random.normal(size=(200, 3)).round(3), columns=list("abc"))
     y = 10 * X["a"] - 7 * X["b"] + random.normal(size=200)
     ruleset = AdditiveRulesRegressor(max_rules=5).fit(X, y).ruleset_
     page = pages.report(ruleset, X, y, viewport=LAPTOP)
-    rows = page.locator("tr.rule")
-    for k in range(rows.count()):
-        page.locator("tr.rule .opener").nth(k).click()
-        said = rows.nth(k).locator(".col-then").inner_text()
-        assert page.locator(".opened .sentence").inner_text().endswith(f" {said}.")
-        page.locator("tr.rule .opener").nth(k).click()
     page.locator("tr.rule .opener").first.click()
     for name in TABS:
         page.click(f"#tab-{name}")

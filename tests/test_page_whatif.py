@@ -1,4 +1,4 @@
-"""What-if in the browser: strips, what would change the decision, rules that come near, pins and links."""
+"""What-if in the browser: strips, what would change the decision, rules that come near, links."""
 
 import json
 from dataclasses import replace
@@ -9,6 +9,7 @@ import pytest
 
 from browser_pages import settle
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri.report import report_html
 from frri.table import to_matrix
 from random_models import for_browser, random_ordered_ruleset, random_rows, random_ruleset
 
@@ -87,7 +88,7 @@ def test_changes_of_one_attribute_are_those_that_python_proves(page, wine):
                  for (const i of rows) for (const locked of [[], [0]]) {
                    const values = frri.store.rows.at(i);
                    const strips = await frri.allClassStrips(model, values);
-                   answers.push([...frri.singleChanges(model, values, strips, new Set(locked)).values()]);
+                   answers.push(frri.singleChanges(model, values, strips, new Set(locked), 2).found);
                  }
                  return JSON.stringify(answers); }""",
             rows,
@@ -122,38 +123,59 @@ def test_what_would_change_it_is_said_kept_and_made(page, wine):
     settle(page)
     change = ruleset.explain(X.iloc[70]).change
     (only,) = change.changes
-    said = page.locator(".changes li p").first.text_content()
+    offered = page.locator(".changes li p").all_text_contents()
+    assert len(offered) == 2
+    said = offered[0]
     assert said.startswith(
         f"It would be {change.decision} if {only.attribute} were {only.after:g} instead"
     )
     rule = f"rule {change.deciding.index + 1}"
     nearest = f"; no rule covers it then, and {rule} is the nearest."
     assert said.endswith(nearest if change.fallback else f" ({rule}).")
-    assert "proved" in page.inner_text(".change")
-    keep = page.get_by_role("button", name=f"Keep {only.attribute} as it is")
+    assert "proven" in page.inner_text(".change")
+    keep = page.get_by_role("button", name=f"Fix {only.attribute}")
     keep.click()
     settle(page)
     assert only.attribute not in page.locator(".changes").inner_text()
+    # It stays fixed over a reload, until it is released.
+    page.reload()
+    keep = page.get_by_role("button", name=f"Fix {only.attribute}")
+    assert keep.get_attribute("aria-pressed") == "true"
     keep.click()
+    page.fill("#row-number", "71")
+    page.press("#row-number", "Enter")
     settle(page)
     page.locator(".changes button").first.click()
     assert page.inner_text(".decision") == change.decision
 
 
-def test_two_cases_side_by_side_and_a_link_to_one(pages, page, wine):
+def test_declared_columns_are_fixed_and_typical_values_are_the_start(pages, wine, tmp_path):
+    ruleset, X, y = wine
+    path = tmp_path / "fixed.html"
+    path.write_text(report_html(ruleset, X, y, fixed=["alcohol"]), encoding="utf-8")
+    page = pages.open(path)
+    page.click("#tab-what-if")
+    pressed = page.locator(".lock[aria-pressed=true]")
+    assert pressed.get_attribute("aria-label") == "Fix alcohol"
+    typical = [attribute.typical for attribute in ruleset.attributes]
+    values = [float(page.get_attribute(f"#value-{j}", "title")) for j in range(len(typical))]
+    assert values == typical
+    assert page.inner_text(".decision") == ruleset.predict([typical])[0]
+    assert page.inner_text(".truth") == "Your own case."
+    slider = page.get_by_label("proline, slider")
+    slider.fill("900")
+    assert slider.get_attribute("aria-valuetext") == "900"
+    page.click("text=Random row")
+    page.click("text=Typical values")
+    assert page.inner_text(".truth") == "Your own case."
+
+
+def test_a_link_leads_to_a_case(pages, page, wine):
     _, X, _ = wine
-    for number in (1, 80):
-        page.fill("#row-number", str(number))
-        page.press("#row-number", "Enter")
-        page.click("text=Pin this case")
     page.fill("#row-number", "150")
     page.press("#row-number", "Enter")
-    heads = page.locator(".pins thead th").all_inner_texts()
-    assert [head.split(" use")[0] for head in heads] == ["Row 1", "Row 80", "This case"]
-    proline = page.locator(".pins tr", has_text="proline").locator("td").all_inner_texts()
-    assert [float(text) for text in proline] == X["proline"].iloc[[0, 79, 149]].tolist()
-    page.click("text=Link to it")
-    page.wait_for_function("location.hash.startsWith('#case=')")
+    page.locator(".start-row").get_by_role("button", name="Copy link").click()
+    page.wait_for_function("() => location.hash.startsWith('#case=')")
     other = pages.page()
     other.goto(page.url)
     assert other.is_visible("#panel-what-if")
@@ -162,6 +184,47 @@ def test_two_cases_side_by_side_and_a_link_to_one(pages, page, wine):
     other.goto(page.url.split("#")[0] + "#case=[1,2")
     other.reload()
     assert other.is_visible("#panel-rules")
+
+
+CERTAIN = (
+    Rule((NumericCondition("a", core_high=4, support_high=4),), "no", 0.9),
+    Rule((NumericCondition("a", 4, 6),), "yes", 0.8),
+)
+
+
+def test_one_number_says_how_sure_a_decision_is(pages):
+    """Rows that the same rule decides, or a probability that is calibrated; no other percentage."""
+    X = np.linspace(0, 10, 21)[:, None]
+    y = np.where(X[:, 0] + np.tile([0, 3, -3], 7) > 5, "yes", "no")
+    ruleset = RuleSet(CERTAIN, (Attribute("a", 0, 10),), ("no", "yes"))
+    decided = ruleset.decide(X).deciding
+    page = pages.report(ruleset, X, y)
+    page.click("#tab-what-if")
+    for row in (2, 19):
+        page.fill("#row-number", str(row + 1))
+        page.press("#row-number", "Enter")
+        settle(page)
+        own = decided == decided[row]
+        answer = ruleset.predict(X)[row]
+        right = (y[own] == answer).sum()
+        assert page.inner_text(".sure") == (
+            f"Of {own.sum()} rows that rule {decided[row] + 1} decides {right} are {answer} "
+            f"({100 * right / own.sum():.0f} %)."
+        )
+    page.click("text=How it is computed")
+    assert "%" not in page.inner_text(".firing")
+    calibrated = replace(ruleset, trust=0.7)
+    page = pages.report(calibrated, X, y)
+    page.click("#tab-what-if")
+    page.fill("#row-number", "20")
+    page.press("#row-number", "Enter")
+    settle(page)
+    likely = calibrated.predict_proba(X)
+    like = (calibrated.predict(X) == "yes") & (abs(likely[:, 1] - likely[19, 1]) <= 0.05)
+    assert page.inner_text(".sure") == (
+        f"Probability {100 * likely[19, 1]:.0f} %: of {like.sum()} given rows with about this "
+        f"probability {(y[like] == 'yes').sum()} are yes."
+    )
 
 
 def test_on_a_phone_the_decision_stays_in_view(pages, wine):
@@ -182,8 +245,11 @@ def test_rules_that_nearly_hold_are_shown_with_what_fails(pages):
     rows = [[6.5, "q"], [4.5, "p"], [4.5, "q"]]
     page = pages.report(RuleSet((first, second), attributes, ("x", "y")), rows, ["x", "y", "x"])
     page.click("#tab-what-if")
+    page.fill("#row-number", "1")
+    page.press("#row-number", "Enter")
+    page.click("text=How it is computed")
     text = page.inner_text(".firing")
-    assert "None covers this row." in text
+    assert "No rule covers this row." in text
     nearest = RuleSet((first, second), attributes, ("x", "y")).decide(rows).deciding[0]
     assert f"Rule {nearest + 1}" in text
     assert "fails: it is 6.5" in text
@@ -196,6 +262,7 @@ def test_rules_that_nearly_hold_are_shown_with_what_fails(pages):
         ["x", "y", "x"],
     )
     page.click("#tab-what-if")
+    page.click("text=How it is computed")
     page.fill("#row-number", "2")
     page.press("#row-number", "Enter")
     text = page.inner_text(".firing")
@@ -215,12 +282,15 @@ def test_costs_are_shown_and_counted(visit):
     ruleset = RuleSet(rules, (Attribute("a", 0, 10),), ("no", "yes")).with_decision({"yes": 3})
     page = visit.report(ruleset, [[4.5], [9.0]], ["yes", "yes"])
     page.click("#tab-what-if")
+    page.fill("#row-number", "1")
+    page.press("#row-number", "Enter")
     settle(page)
+    page.click("text=How it is computed")
     assert page.inner_text(".decision") == "yes"
-    reason = page.inner_text(".reason")
-    assert "rule 2 holds to degree 0.30 and counts 0.72" in reason
-    assert "rule 1 for no counts 0.34" in reason
-    assert "0.30 × 0.80 × cost = 0.72" in page.inner_text(".fired-rules")
+    assert "Rule 2 decides:" in page.inner_text(".reason")
+    computed = page.inner_text(".firing")
+    assert "0.30 × 0.80 × cost = 0.72" in computed
+    assert "0.38 × 0.90 × cost = 0.34" in computed
     page.click("#tab-overview")
     shown = page.inner_text("#overview-view")
     assert "Cost of misclassifying" in shown

@@ -3,6 +3,7 @@
 $ frri report model.json
 $ frri report model.json patients.csv --target risk
 $ frri report model.json patients.csv --stability 20
+$ frri report model.json patients.csv --title "Who has diabetes?" --unit patients --fixed age,sex
 $ frri view model.json patients.csv
 """
 
@@ -28,6 +29,9 @@ def configure(parser: Parser) -> None:
     add("data", rows, nargs="?", reads=True)
     add("--target COLUMN", "column of the classes or numbers (default: the model's target)")
     add("--names COLUMN", "column of the names of the rows")
+    add("--title TEXT", "title of the page (default: Rules for TARGET)")
+    add("--unit NOUN", "plural noun for the rows in the headline (default: rows)", default="rows")
+    add("--fixed COLUMNS", "columns that cannot change, such as age,sex; no change is proposed")
     parser.add_reading_options(labelled=True)
     sample = f"embed a random sample of N rows where there are more (default: {MAX_ROWS})"
     add("--max-rows N", sample, type="from 0", default=MAX_ROWS)
@@ -73,5 +77,13 @@ def _page(arguments: Arguments) -> str:
         found = stability_of(ruleset, table, labels, arguments.stability)
     with Progress("writing the page"):
         return report_html(
-            ruleset, table, labels, max_rows=arguments.max_rows, names=names, stability=found
+            ruleset,
+            table,
+            labels,
+            max_rows=arguments.max_rows,
+            names=names,
+            stability=found,
+            title=arguments.title,
+            unit=arguments.unit,
+            fixed=arguments.fixed.split(",") if arguments.fixed else (),
         )

@@ -90,9 +90,11 @@ class Painter:
         points = np.array([[size[one], accuracy[one]] for one in known]).reshape(-1, 2)
         axes.plot(*points[pareto_front(points)].T, color="#999999", linewidth=1, linestyle="--")
         for learner, (x, y) in zip(known, points, strict=True):
-            look: dict[str, Any] = {"color": self._color(learner), "label": self.labels[learner]}
-            look |= {"markersize": 8, "markeredgecolor": "white", "markeredgewidth": 0.5}
+            look: dict[str, Any] = {"color": self._color(learner), "markersize": 8}
+            look |= {"markeredgecolor": "white", "markeredgewidth": 0.5}
             axes.plot([x], [y], self._marker(learner), linestyle="none", **look)
+            beside: dict[str, Any] = {"textcoords": "offset points", "xytext": (6, 3)}
+            axes.annotate(self.labels[learner], (x, y), **beside, fontsize=8)
         axes.set_xscale("log")
         # Numbers of rules in full, not as powers of ten.
         for ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
@@ -100,9 +102,7 @@ class Painter:
         axes.set_xlabel("rules, mean over the data sets (logarithmic)")
         axes.set_ylabel("balanced accuracy, mean over the data sets")
         axes.grid(color="#EEEEEE", which="major")
-        axes.margins(0.1)
-        place: dict[str, Any] = {"loc": "outside upper center", "ncols": min(len(known), 4)}
-        figure.legend(**place, frameon=False, fontsize=8)
+        axes.margins(0.15, 0.1)
         caption = (
             "Mean balanced accuracy against mean number of rules (leaves, for trees). The dashed "
             "line joins the learners that no other beats in both."

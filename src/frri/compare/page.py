@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +24,8 @@ COST_TABLES = {
     "predict_seconds": ("Seconds to predict a fold", 4),
 }
 PAGE = "report.html"
+# Ranks of learners on fewer datasets say little.
+ENOUGH_DATASETS = 6
 
 Value = float | int | str | None
 
@@ -85,6 +87,15 @@ class Table:
         cells = zip(*(row[1:] for row in self.rows), strict=True)
         found = [any(isinstance(v, str) and v[:1].isalpha() for v in column) for column in cells]
         return found or [False] * (len(self.columns) - 1)
+
+    def fractions(self, row: Sequence[Value]) -> list[int]:
+        """Return each number of a row as a percentage of the largest of its column."""
+        found = [0]
+        for column, value in zip(list(zip(*self.rows, strict=True))[1:], row[1:], strict=True):
+            known = [float(v) for v in column if not (_missing(v) or isinstance(v, str))]
+            number = 0.0 if _missing(value) or isinstance(value, str) else float(value or 0.0)
+            found.append(round(100 * max(number, 0.0) / max([*known, 1e-300])))
+        return found
 
     def cells(self, row: Sequence[Value]) -> list[tuple[str, bool]]:
         """Return the cells of a row as shown, and which of them are bold."""
@@ -230,6 +241,8 @@ def overview(results: Results) -> Table:
     rows: list[list[Value]] = [
         [label(name), *(float(table[name].mean()) for table in tables)] for name in results.learners
     ]
+    # The best learner first, those without a mean last.
+    rows.sort(key=lambda row: inf if _missing(row[1]) else -float(row[1] or 0.0))
     digits = [metric(name).digits for name in names]
     labels = (metric(name).label for name in names)
     columns = ["learner", *labels, "alike in folds", "seconds to fit"]
@@ -297,7 +310,7 @@ def _pictures(report: Report) -> Iterator[Picture]:
     painter = Painter({name: label(name) for name in results.learners}, report.credit)
     for name in ("balanced_accuracy", "rules", "conditions"):
         found = report.comparisons.get(name)
-        if found is not None and found.conover is not None:
+        if found is not None and found.conover is not None and found.n_datasets >= ENOUGH_DATASETS:
             yield painter.critical_difference(f"ranks_{name}", found, metric(name).label)
     if "balanced_accuracy" in report.tables:
         accuracy, rules = results.means("balanced_accuracy"), results.means("rules")

@@ -1,6 +1,5 @@
-"""Data of the charts of the page: histograms, levels of numbers, principal components."""
+"""Data of the charts of the page: histograms and levels of numbers."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,6 @@ MOST_CATEGORIES = 60
 N_LEVELS = 5
 # Fractions of the largest contribution below which one is neutral, and above which it is strong.
 SMALL, STRONG = 0.05, 1 / 3
-# Entries of a component whose relative difference is smaller are equal.
-SAME = 1e-6
 
 
 def colored_classes(counts: Floats) -> list[int]:
@@ -80,47 +77,3 @@ def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
 def find_levels(numbers: Floats, edges: list[float]) -> Positions:
     """Return the level of each number, from 0."""
     return np.searchsorted(edges, numbers, side="right")
-
-
-def project_on_plane(matrix: Floats, attributes: Sequence[Attribute]) -> Floats | None:
-    """Return the first two principal components, each scaled to 0 to 1; None without two of them.
-
-    Numbers, dates and ordinal categories are fractions of their range, nominal ones are 1 in the
-    column of their category and 0 elsewhere; a missing value is the mean. The sign of a component
-    is the one in which its largest entry, or the first of several equal ones, is positive.
-
-    Examples
-    --------
-    >>> ages = Attribute("age", 0, 10), Attribute("height", 0, 2)
-    >>> rows = np.array([[0.0, 1.0], [10.0, 1.0], [5.0, 1.2]])
-    >>> project_on_plane(rows, ages).round(2).tolist()
-    [[0.0, 0.0], [1.0, 0.0], [0.5, 1.0]]
-    """
-    columns = [_scale_column(matrix[:, j], attribute) for j, attribute in enumerate(attributes)]
-    table = np.column_stack(columns) if columns else np.empty((len(matrix), 0))
-    centered = table - table.mean(axis=0) if len(table) else table
-    if min(centered.shape) < 2:
-        return None
-    _, spread, directions = np.linalg.svd(centered, full_matrices=False)
-    if spread[1] <= 1e-9 * max(spread[0], 1e-300):
-        return None
-    main = directions[:2]
-    sizes = np.abs(main)
-    # Entries that are equal but for rounding: the first one counts.
-    largest = (sizes >= (1.0 - SAME) * sizes.max(axis=1, keepdims=True)).argmax(axis=1)
-    main = main * np.sign(main[np.arange(2), largest])[:, None]
-    places = centered @ main.T
-    low, high = places.min(axis=0), places.max(axis=0)
-    return np.asarray((places - low) / (high - low))
-
-
-def _scale_column(column: Floats, attribute: Attribute) -> Floats:
-    """Return fractions of the range, or 0 and 1 for each category; missing values are means."""
-    if attribute.kind == "nominal":
-        n = min(len(attribute.categories or ()), MOST_CATEGORIES)
-        return np.asarray(column[:, None] == np.arange(n), dtype=np.float64)
-    known = np.isfinite(column)
-    if not known.any():
-        return np.zeros((len(column), 1))
-    fractions = (np.where(known, column, 0.0) - column[known].min()) / attribute.width
-    return np.asarray(np.where(known, fractions, fractions[known].mean()))[:, None]

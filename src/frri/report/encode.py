@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Flags, Floats
+from frri._util import Floats
 
 Encoded = dict[str, Any]
 
@@ -42,13 +42,6 @@ def encode_codes(codes: NDArray[np.integer]) -> Encoded:
     """Encode integers from 0 upwards, in as few bytes each as they need."""
     largest = int(codes.max(initial=0))
     return _encode(codes, "u1" if largest < 1 << 8 else "u2" if largest < 1 << 16 else "u4")
-
-
-def encode_flags(flags: Flags) -> Encoded:
-    """Encode flags as a bit per sample, or as positions where these are fewer characters."""
-    bits = _encode(np.packbits(flags, bitorder="little"), "u1") | {"type": "bits"}
-    rows = encode_codes(np.flatnonzero(flags))
-    return min((bits, rows), key=lambda encoded: len(encoded["data"]))
 
 
 def _encode_decimals(column: Floats) -> Encoded | None:

@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -17,20 +18,18 @@ from frri.report.charts import (
     find_levels,
     histogram,
     number_scale,
-    project_on_plane,
 )
-from frri.report.encode import encode_codes, encode_flags, encode_numbers
-from frri.rules import RuleSet, RuleStatistics
-from frri.rules.contributions import find_largest_contributor, permutation_importance
+from frri.report.encode import encode_codes, encode_numbers
+from frri.rules import Rule, RuleSet, RuleStatistics
+from frri.rules.contributions import permutation_importance
 from frri.rules.evaluation import evaluation_of
-from frri.rules.hierarchy import Hierarchy, RuleNode
 from frri.rules.inference import Decision
 from frri.rules.json_format import About
 from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression, wilson
 from frri.rules.rule import label_array
-from frri.rules.rule_statistics import class_positions, is_training_table, measure_by_size
-from frri.rules.semantics import CLASS_RULES, COUNTABLE
-from frri.rules.text import rule_text
+from frri.rules.rule_statistics import class_positions, is_training_table
+from frri.rules.semantics import COUNTABLE
+from frri.rules.text import condition_texts
 from frri.table import EncodedTable, to_matrix
 from frri.table.columns import column_names, plain_table, read_records
 from frri.table.targets import check_quantities
@@ -40,16 +39,14 @@ MAX_ROWS = 5_000
 MAX_CHARACTERS = 1_550_000
 # Rows that are embedded however large the model is.
 MIN_ROWS = 50
-# Characters of a row besides its values and covers: class, decision, rule, place on the map.
-PER_ROW = 20
+# Characters of a row besides its values: class, decision, rule.
+PER_ROW = 8
 # Characters of the name of a row.
 LONGEST_NAME = 60
 # Rows and repetitions that are enough to rank features, and the limit of rows x rules x features.
 ENOUGH_ROWS = 1_000
 REPEATS = 3
 EFFORT = 3_000_000
-# Merging compares all pairs of rules repeatedly, and nobody opens more than this one by one.
-MOST_RULES = 60
 
 
 def facts(
@@ -61,6 +58,7 @@ def facts(
     names: Any = None,
     seed: int = 0,
     stability: Any = None,
+    fixed: Collection[str] = (),
 ) -> dict[str, Any]:
     """Describe a model, the coverage of its rules and the quality of its decisions.
 
@@ -80,14 +78,16 @@ def facts(
         Random seed of the subset and of the permutation importance.
     stability : Stability, optional
         Result of `frri.compare.stability` for these rules.
+    fixed : collection of str, optional
+        Features that cannot change, such as age: no counterfactual explanation changes them.
 
     Returns
     -------
     dict
         Plain JSON values: `model` (as `RuleSet.to_dict`), `overview`, `attributes`, `rules` and,
-        with data, `data`, `performance`, `curve` and `merged`; these are None where unknown, and so
-        are `path` (the sizes tried in cross-validation) and `stability`. In regression, `numbers`
-        has the range of the numbers, and their levels take the place of classes.
+        with data, `data` and `performance`; these are None where unknown, and so are `path` (the
+        sizes tried in cross-validation) and `stability`. In regression, `numbers` has the range of
+        the numbers, and their levels take the place of classes.
 
     Examples
     --------
@@ -102,6 +102,9 @@ def facts(
     """
     if X is None and y is not None:
         raise ValueError("There are labels but no rows: give X as well.")
+    unknown = sorted(set(fixed) - {attribute.name for attribute in ruleset.attributes})
+    if unknown:
+        raise ValueError(f"fixed has {unknown[0]!r}, which is no column of the model.")
     table = None if X is None else _Table(ruleset, X, y)
     colored, numbers = colored_classes(np.array(ruleset.class_counts)), None
     if ruleset.task == "regression":
@@ -115,7 +118,8 @@ def facts(
         "overview": _overview(ruleset, table),
         "attributes": _attributes(ruleset, table, colored),
         "rules": [_statistics(rule.statistics) for rule in ruleset],
-        **dict.fromkeys(("data", "performance", "curve", "merged")),
+        **dict.fromkeys(("data", "performance")),
+        "fixed": list(fixed),
         "path": _size_path(ruleset.about),
         "stability": _stability(ruleset, stability),
     }
@@ -129,6 +133,8 @@ def facts(
         sample = _sample(table, max_rows, room, seed)
         _add_data(result, table, sample, seed)
         result["data"]["names"] = None if given is None else [given[i] for i in sample]
+    for known, rule in zip(result["rules"], ruleset, strict=True):
+        known["words"] = _phrases(ruleset, rule)
     return result
 
 
@@ -254,6 +260,20 @@ def _attributes(ruleset: RuleSet, table: _Table | None, colored: list[int]) -> l
     return described
 
 
+def _phrases(ruleset: RuleSet, rule: Rule) -> list[list[Any]]:
+    """Return the conditions of a rule as phrases, each with the positions of its conditions."""
+    found: list[list[Any]] = []
+    for name in rule.attributes:
+        places = [k for k, one in enumerate(rule.conditions) if one.attribute == name]
+        own = tuple(rule.conditions[k] for k in places)
+        texts = condition_texts(ruleset, replace(rule, conditions=own, partial_weights=()))
+        if len(texts) == len(places):
+            found += [[text, [k]] for text, k in zip(texts, places, strict=True)]
+        else:
+            found.append([" and ".join(texts), places])
+    return found
+
+
 def _statistics(known: RuleStatistics | None) -> dict[str, Any]:
     keys = ("covered", "support", "precision", "lift", "alone")
     found = {key: getattr(known, key, None) for key in keys}
@@ -304,8 +324,7 @@ def _sample(table: _Table, max_rows: int, room: int, seed: int) -> Positions:
     n_rows = min(len(table), max_rows)
     chosen = np.sort(random.choice(len(table), n_rows, replace=False))
     encoded = [encode_numbers(column) for column in table.matrix[chosen].T]
-    # The cover of a rule takes a bit per sample at most, in characters of six bits.
-    needed = n_rows * (len(table.ruleset) / 6 + PER_ROW) + len(json.dumps(encoded))
+    needed = n_rows * PER_ROW + len(json.dumps(encoded))
     if needed > room:
         n_rows = min(n_rows, max(MIN_ROWS, int(n_rows * max(room, 0) / needed)))
         chosen = np.sort(random.choice(chosen, n_rows, replace=False))
@@ -315,11 +334,10 @@ def _sample(table: _Table, max_rows: int, room: int, seed: int) -> Positions:
 def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: int) -> None:
     """Add all facts that need samples."""
     ruleset, matrix, decision = table.ruleset, table.matrix[sample], table.decision
-    covers = ruleset.covers(table.rows(sample))
-    plane = project_on_plane(matrix, ruleset.attributes)
-    largest = find_largest_contributor(ruleset, table.matrix)
-    # The rule that decides or contributes most, -1 where none does.
-    deciding = np.where(decision.silent, -1, decision.deciding) if largest is None else largest
+    # The rule that decides, -1 where none does; None where rules add up.
+    deciding = None
+    if ruleset.semantics.meaning.decides is not None:
+        deciding = np.where(decision.silent, -1, decision.deciding)
     sampled = len(sample) < len(table)
     result["data"] = {
         "n_rows": len(table),
@@ -328,9 +346,8 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
         "rows": encode_codes(sample) if sampled else None,
         "columns": [encode_numbers(column) for column in matrix.T],
         "classes": None if table.classes is None else encode_codes(table.classes[sample]),
-        "plane": None if plane is None else [encode_numbers(one.round(4)) for one in plane.T],
         # Rules from 1; 0 is none.
-        "deciding": encode_codes(deciding[sample] + 1),
+        "deciding": None if deciding is None else encode_codes(deciding[sample] + 1),
     }
     correct = None
     if not ruleset.classes:
@@ -343,25 +360,21 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
         if truth is not None:
             result["performance"] = measure_regression(truth, answers)
     else:
-        counts = None
+        sizes = None
         if table.classes is not None:
             correct = decision.index == table.classes
             result["performance"] = _performance(table, table.classes)
-            counts = np.bincount(table.classes, minlength=len(ruleset.classes)).tolist()
+            sizes = np.bincount(table.classes, minlength=len(ruleset.classes)).tolist()
         decided = encode_codes(decision.index[sample])
-        result["data"] |= {"class_counts": counts, "decided": decided}
-    decided_rows = count_decided(len(ruleset), deciding, correct)
-    result["rules"] = [
-        known | {"decides": rows}
-        for known, rows in zip(_rules(table, covers), decided_rows, strict=True)
-    ]
+        result["data"] |= {"class_counts": sizes, "decided": decided}
+    result["rules"] = _rules(table, sample)
+    if deciding is not None:
+        counts = count_decided(len(ruleset), deciding, correct)
+        for known, count in zip(result["rules"], counts, strict=True):
+            known["decides"] = count
     if table.truth is None:
         return
-    order = np.random.default_rng(seed).permutation(len(sample))
-    shuffled = sample[order]
-    result["curve"] = measure_by_size(
-        ruleset, table.matrix[shuffled], table.truth[shuffled], covers[order]
-    )
+    shuffled = np.random.default_rng(seed).permutation(sample)
     affordable = EFFORT // max(len(ruleset) * len(ruleset.used_attributes), 1)
     chosen = shuffled[: min(ENOUGH_ROWS, max(affordable, 100))]
     rows, labels = table.rows(chosen), table.labels(chosen)
@@ -369,23 +382,19 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
     drops = {one.attribute: one.drop for one in lost}
     for attribute in result["attributes"]:
         attribute["importance"] = drops[attribute["name"]]
-    if ruleset.classes:
-        result["merged"] = _merge_rules(ruleset, table.rows(sample), table.labels(sample))
 
 
-def _rules(table: _Table, covers: Flags) -> list[dict[str, Any]]:
-    """Return statistics of each rule on all samples, and its cover of the embedded ones."""
+def _rules(table: _Table, sample: Positions) -> list[dict[str, Any]]:
+    """Return statistics of each rule, on all samples or without classes on the embedded ones."""
+    if table.statistics is not None:
+        return [_statistics(known) | {"n_rows": len(table)} for known in table.statistics]
+    covers = table.ruleset.covers(table.rows(sample))
     once = covers.sum(axis=1) == 1
-    described = []
-    for r, cover in enumerate(covers.T):
-        if table.statistics is None:
-            # Coverage of the embedded samples, nothing about classes.
-            counts = {"covered": int(cover.sum()), "alone": int((cover & once).sum())}
-            content = _statistics(None) | counts | {"n_rows": len(covers)}
-        else:
-            content = _statistics(table.statistics[r]) | {"n_rows": len(table)}
-        described.append(content | {"covers": encode_flags(cover)})
-    return described
+    return [
+        _statistics(None)
+        | {"covered": int(cover.sum()), "alone": int((cover & once).sum()), "n_rows": len(covers)}
+        for cover in covers.T
+    ]
 
 
 def _performance(table: _Table, classes: Positions) -> dict[str, Any]:
@@ -414,26 +423,3 @@ def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> l
         interval = list(wilson(hits, rows)) if rows and hits is not None else None
         found.append({"rows": rows, "right": hits, "interval": interval})
     return found
-
-
-def _merge_rules(
-    ruleset: RuleSet, table: EncodedTable, labels: NDArray[Any]
-) -> list[dict[str, Any]] | None:
-    """Return the roots of `RuleSet.hierarchy` with their children; None if nothing is merged."""
-    if len(ruleset) > MOST_RULES or ruleset.semantics.name not in CLASS_RULES:
-        return None
-    tree = ruleset.hierarchy(table, labels)
-    if not any(root.children for root in tree.roots):
-        return None
-    return [_node(tree, root) for root in tree.roots]
-
-
-def _node(tree: Hierarchy, node: RuleNode) -> dict[str, Any]:
-    return {
-        "text": rule_text(tree.ruleset, node.rule, brackets=False),
-        "class": tree.ruleset.classes.index(node.rule.consequent),
-        "covered": round(node.covered),
-        "precision": node.precision,
-        "rules": list(node.rules),
-        "children": [_node(tree, child) for child in node.children],
-    }

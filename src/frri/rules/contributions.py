@@ -5,82 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from frri._util import Floats, Positions
+from frri._util import Floats
 from frri.rules.inference import Decision
 from frri.rules.rule import as_labels
 from frri.rules.ruleset import RuleSet
 from frri.table import EncodedTable, to_matrix
-
-# Samples x rules that are computed together.
-BLOCK = 1 << 20
-
-
-def find_largest_contributor(ruleset: RuleSet, matrix: Floats) -> Positions | None:
-    """Return the position of the rule that contributes most to each prediction; -1 where none does.
-
-    Of equal contributions, the first. The contribution of a vote is what it adds to the lead of
-    the predicted class over the next one, and must be positive. That of a number which is added to
-    a base is its absolute value, and in a weighted mean it is its weight. Of rules that say "at
-    least" and "at most" a class, those contribute that keep the prediction from being lower or
-    higher.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    matrix : ndarray of float64, shape (n_samples, n_features)
-        Encoded samples.
-
-    Returns
-    -------
-    ndarray of int, shape (n_samples,), or None
-        None where a single rule decides (see `Decision.deciding`).
-
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
-    >>> low, high = NumericCondition.below("a", 5), NumericCondition("a", 3, 3)
-    >>> rules = (Rule((low,), "no", 2.0), Rule((high,), "yes", 3.0))
-    >>> rules = RuleSet(rules, (Attribute("a", 0, 9),), ("no", "yes"),
-    ...                 semantics="softmax-votes", base=(0.0, -4.0))
-    >>> find_largest_contributor(rules, np.array([[1.0], [4.0], [8.0]]))
-    array([ 0,  0, -1])
-    """
-    if ruleset.semantics.meaning.decides is not None:
-        return None
-    found = np.full(len(matrix), -1, dtype=np.intp)
-    if not len(ruleset):
-        return found
-    step = max(BLOCK // len(ruleset), 1)
-    for start in range(0, len(matrix), step):
-        block = EncodedTable(matrix[start : start + step], ruleset.attributes)
-        parts = _contributions(ruleset.decide(block))
-        found[start : start + step] = np.where((parts > 0.0).any(axis=1), parts.argmax(axis=1), -1)
-    return found
-
-
-def _contributions(decision: Decision) -> Floats:
-    """Return samples x rules: how much each rule contributes to the prediction."""
-    ruleset = decision.ruleset
-    meaning, arrays = ruleset.semantics.meaning, ruleset.arrays
-    weighted = np.asarray(decision.degrees * arrays.weights)
-    if meaning.combination == "mean":
-        return weighted
-    if meaning.says == "number":
-        return np.abs(weighted * arrays.says[:, 0])
-    own = decision.index
-    if meaning.says == "bound":
-        own = own[:, None]
-        # Nothing keeps the prediction from being below the lowest class or above the highest.
-        up = arrays.rising & (arrays.classes >= own) & (own > 0)
-        down = ~arrays.rising & (arrays.classes <= own) & (own < len(ruleset.classes) - 1)
-        return np.where(up | down, weighted, 0.0)
-    says = arrays.says * ruleset.score_factors
-    lead = says[:, own].T
-    if says.shape[1] > 1:
-        others = decision.scores.copy()
-        others[np.arange(len(own)), own] = -np.inf
-        lead = lead - says[:, others.argmax(axis=1)].T
-    return np.asarray(weighted * lead)
 
 
 def compute_mean_fractions(ruleset: RuleSet, matrix: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import compress
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -12,21 +12,15 @@ from numpy.typing import NDArray
 
 from frri._reproducible import total
 from frri._util import Flags, Floats, Positions, import_optional
-from frri.rules.measures import accuracy, coverage, wilson
+from frri.rules.measures import wilson
 from frri.rules.rule import RuleStatistics, as_labels
 from frri.rules.semantics import COUNTABLE
-from frri.table import EncodedTable
 from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from frri.rules.ruleset import RuleSet
-
-
-# Sizes of rule sets at which the accuracy is measured, at most, and samples that are enough for it.
-CURVE_POINTS = 25
-MOST_ROWS = 1_000
 
 
 def rule_statistics(
@@ -225,47 +219,6 @@ def overlap(ruleset: "RuleSet", X: Any) -> tuple[Overlap, ...]:
         jaccard = float(shared / (both[i, i] + both[j, j] - shared))
         pairs.append(Overlap(i, j, shared, jaccard, said[i] == said[j]))
     return tuple(sorted(pairs, key=lambda pair: -pair.jaccard))
-
-
-def measure_by_size(
-    ruleset: "RuleSet", matrix: Floats, truth: NDArray[Any], covers: Flags
-) -> list[dict[str, float]]:
-    """Measure accuracy, or mean absolute error, and coverage of smaller rule sets.
-
-    A decision list is cut at its end; a rule without conditions at the very end stays. Of other
-    rule sets, the rule that covers most samples not covered yet is added next. The first samples
-    are used, so they must be in no order; `truth` holds the positions of classes, or numbers.
-    """
-    rows, truth = EncodedTable(matrix[:MOST_ROWS], ruleset.attributes), truth[:MOST_ROWS]
-    order, always = order_by_coverage(ruleset, covers)
-    points = []
-    for size in np.unique(np.linspace(0, len(order), CURVE_POINTS).round().astype(int)):
-        kept = [*order[:size], *always]
-        part = replace(ruleset, rules=tuple(ruleset[r] for r in kept))
-        if ruleset.task == "regression":
-            measured = {"mae": float(np.abs(part.predict(rows) - truth).mean())}
-        else:
-            measured = {"accuracy": accuracy(truth, part.predict_index(rows.matrix))}
-        covered = coverage(covers[:MOST_ROWS, kept])
-        points.append({"n_rules": len(part), **measured, "coverage": covered})
-    return points
-
-
-def order_by_coverage(ruleset: "RuleSet", covers: Flags) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the rules in the order in which they are added, and those that are always there."""
-    n_rules = len(ruleset)
-    if ruleset.combination == "first":
-        last = n_rules > 0 and not ruleset[n_rules - 1].conditions
-        return range(n_rules - last), range(n_rules - last, n_rules)
-    left, order = list(range(n_rules)), []
-    uncovered = np.ones(len(covers), dtype=bool)
-    while left:
-        gains = covers[uncovered][:, left].sum(axis=0)
-        if not gains.any():
-            break
-        order.append(left.pop(int(gains.argmax())))
-        uncovered &= ~covers[:, order[-1]]
-    return [*order, *left], ()
 
 
 def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":

@@ -2,37 +2,33 @@
  * The page: reads the facts that came with it and sets up the views.
  */
 
-import { allClassStrips, singleChanges } from "./whatIf/counterfactuals.js";
-import { casesView } from "./cases/casesView.js";
-import { byId } from "./core/dom.js";
-import { editView } from "./edit/editView.js";
 import { degrees, explain, predict, probabilities, scores } from "../../export/evaluator.js";
-import { headerView } from "./overview/headerView.js";
+import { casesView } from "./cases/casesView.js";
 import { countLayers } from "./charts/conditionHistogram.js";
-import { numberCases } from "./cases/numberCases.js";
-import { predictsNumbers } from "./model/regression.js";
-import { overviewView } from "./overview/overviewView.js";
-import { conditionParts, ruleParts } from "./text/ruleText.js";
 import { distributionSymbols } from "./charts/distributions.js";
-import { conditionText } from "./text/conditionText.js";
-import { sharedCase } from "./whatIf/caseLink.js";
-import { keepEdits } from "./edit/savedEdits.js";
-import { createStore } from "./model/store.js";
-import { rulesView } from "./rules/rulesTable.js";
+import { announce, byId } from "./core/dom.js";
 import { tabs } from "./core/tabs.js";
 import { theme } from "./core/theme.js";
+import { editBar } from "./edit/editBar.js";
+import { keepEdits } from "./edit/savedEdits.js";
+import { readFacts } from "./model/rows.js";
+import { conditionParts } from "./model/ruleText.js";
+import { createStore } from "./model/store.js";
+import { headerView } from "./overview/headerView.js";
+import { overviewView } from "./overview/overviewView.js";
+import { rulesView } from "./rules/rulesTable.js";
+import { sharedCase } from "./whatIf/caseLink.js";
+import { allClassStrips, singleChanges } from "./whatIf/counterfactuals.js";
 import { whatIfView } from "./whatIf/whatIf.js";
 
-
-const facts = JSON.parse(byId("facts").textContent);
+const facts = await readFacts(byId("facts").textContent);
 const store = createStore(facts);
-/** What the views ask of each other; the editor adds what it can do. */
+/** What the views ask of each other; the bar of edits adds what it can do. */
 const actions = {
-  showTab: (name) => showTab(name),
-  openRule(number) {
+  openRule(number, isEditing = false) {
     remember(`rule-${number}`);
     showTab("rules");
-    rules.open(number);
+    rules.open(number, isEditing);
   },
   tryRow(i) {
     showTab("what-if");
@@ -44,30 +40,42 @@ const actions = {
     cases.show(which);
     byId("tab-cases").focus();
   },
+  /** Put an address into that of the page, and into the clipboard where that may be written to. */
+  async copyLink(button, address) {
+    remembered = address;
+    window.location.replace(`#${address}`);
+    const isCopied = await navigator.clipboard?.writeText(window.location.href).then(
+      () => true,
+      () => false,
+    );
+    button.textContent = isCopied ? "Link copied" : "Link is in the address";
+    announce(button.textContent);
+    setTimeout(() => {
+      button.textContent = "Copy link";
+    }, 4000);
+  },
 };
 
 theme(byId("theme"));
 document.body.prepend(distributionSymbols(facts));
+editBar(store, actions);
 const rules = rulesView(store, actions);
-const areNumbers = predictsNumbers(facts.model);
-const edit = editView(store, actions);
-headerView(store, actions);
+headerView(store);
 const overview = overviewView(store, actions);
-const cases = (areNumbers ? numberCases : casesView)(store, actions);
+const cases = casesView(store, actions);
 let whatIf = null;
 let remembered = addressOf(window.location);
 const showTab = tabs(byId("tabs"), (name) => {
   document.body.dataset.view = name;
   if (viewOf(remembered) !== name) remember(name);
-  // These two cost time that the first look at the rules need not wait for.
+  // These cost time that the first look at the rules need not wait for.
   if (name === "what-if") whatIf ??= whatIfView(store, actions);
   if (name === "cases") cases.refresh();
   if (name === "overview") overview.refresh();
-  if (name === "edit") edit.look();
 });
 window.addEventListener("beforeprint", () => {
   overview.refresh();
-  for (const folded of document.querySelectorAll("#overview-view .settings")) folded.open = true;
+  for (const folded of document.querySelectorAll("#overview-view .settings")) folded.setAttribute("open", "");
 });
 byId("app").hidden = false;
 byId("plain-rules").hidden = true;
@@ -106,14 +114,13 @@ function remember(address) {
 globalThis.frri = {
   facts,
   store,
+  actions,
   degrees,
   explain,
   predict,
   probabilities,
   scores,
   conditionParts,
-  ruleParts,
-  conditionText,
   countLayers,
   allClassStrips,
   singleChanges,

@@ -1,154 +1,188 @@
 /**
- * Cases: the embedded rows, filtered by what was decided about them, as a list and as a map. A row opens in
- * What-if.
+ * Cases: the embedded rows, filtered by what was decided about them, searched by name and sorted by any column. A row
+ * opens in What-if.
  */
 
-import { roleOf } from "../model/contributions.js";
-import { caseList } from "./caseList.js";
-import { caseMap } from "./caseMap.js";
-import { classLabel } from "../charts/chart.js";
-import { actionButton, byId, h, named, put } from "../core/dom.js";
-import { field, option } from "../rules/filters.js";
-import { speaksFor } from "../model/ordinal.js";
+import { answerLabel } from "../charts/chart.js";
+import { rowTable } from "../charts/rowTable.js";
+import { scatterPicture } from "../charts/scatter.js";
+import { actionButton, announce, byId, field, h, keepingFocus, option, put, scrolling } from "../core/dom.js";
 import { counted } from "../core/format.js";
+import { kindOf, shownMove } from "../model/kind.js";
+import { confusionOf } from "../model/measures.js";
+import { usedByRank } from "../model/ranking.js";
+import { sortedBy } from "../rules/sortOrders.js";
 
-/** Which rows a filter lets pass, by the state that is shown. */
-const FILTERS = {
-  all: { title: "All rows", passes: () => true },
-  wrong: {
-    title: "Decided wrongly",
-    passes: ({ rows, state }, i) => rows.classes[i] !== state.decided[i],
-    needsClasses: true,
-  },
-  uncovered: { title: "No rule covers them", passes: ({ state }, i) => !state.counts[i] },
-  contested: { title: "Rules for other classes hold, too", passes: isContested },
-};
+const CHUNK = 50;
+const MOST_COLUMNS = 6;
+/** Confusions that have a filter of their own. */
+const MOST_CONFUSIONS = 30;
 
 /**
  * @param {object} store
  * @param {object} actions
- * @returns {{show: function(object): void, refresh: function(): void}} show takes {truth, decided}, positions
- *   of classes, or {rule}, the number of one that decides, 0 for none
+ * @returns {{show: function(string): void, refresh: function(): void}} show takes the key of a filter: "uncovered",
+ *   or positions of classes as "1-0", rows of the first that are decided as the second
  */
 export function casesView(store, actions) {
   const { rows, facts } = store;
   const place = byId("cases-view");
   if (!rows) {
-    put(place, h("p", { class: "muted" }, "No rows came with this page: give the report data to see them."));
+    put(place, h("p", { class: "muted" }, "The page has no rows: give the report data to see them."));
     return { show() {}, refresh() {} };
   }
-  const role = roleOf(facts.model);
-  let cell = null;
+  const kind = caseKind(store);
+  const columns = usedByRank(facts).slice(0, MOST_COLUMNS);
+  const view = { sort: kind.sort, descending: true, drawn: CHUNK };
   let seen = null;
-  const kinds = Object.entries(FILTERS).filter(([, { needsClasses }]) => rows.classes || !needsClasses);
-  const list = caseList(store, actions, Object.fromEntries(kinds), { draw, chosen: () => restart(null) });
-  const { filter } = list;
-  const ruled = h("select", { id: "case-rule", onchange: () => restart(cell) });
-  const back = actionButton(
-    "All of them",
-    () => {
-      filter.value = "all";
-      ruled.value = "";
-      restart(null);
-    },
-    "link",
-  );
-  const map = caseMap(store, (i) => actions.tryRow(i));
+  let picture = null;
+  const filter = h("select", { id: "case-filter", onchange: restart });
+  const search = h("input", { type: "search", id: "case-search", placeholder: "Name of a row", autocomplete: "off", oninput: restart });
+  const said = h("p", { class: "count" });
+  const list = scrolling("Rows");
+  const pictureBox = h("figure", { class: "picture" });
+  const more = actionButton("More rows", () => {
+    view.drawn += CHUNK;
+    draw();
+  });
   put(
     place,
-    h(
-      "div",
-      { class: "filters" },
-      field("Which rows", filter),
-      field("Decided by", ruled),
-      list.said,
-      back,
-    ),
-    h("div", { class: "cases" }, list.element, map.element),
+    h("div", { class: "filters" }, field("Which rows", filter), field("Search", search), said),
+    h("div", { class: rows.truth ? "cases pictured" : "cases" }, h("div", {}, list, more), rows.truth ? pictureBox : null),
   );
   store.subscribe(() => {
     if (!byId("panel-cases").hidden) refresh();
   });
   return {
-    show({ truth = null, decided = null, rule = null }) {
-      filter.value = "all";
-      fillRules();
-      ruled.value = rule === null ? "" : String(rule);
-      restart(truth === null ? null : { truth, decided });
+    show(which) {
+      fill();
+      search.value = "";
+      filter.value = which;
+      restart();
     },
-    refresh,
+    refresh() {
+      if (seen !== store.state) refresh();
+    },
   };
 
   function refresh() {
-    if (seen === store.state) return;
-    fillRules();
+    fill();
     draw();
   }
 
-  function fillRules() {
+  /** The filters of the state that is shown. */
+  function fill() {
     if (seen === store.state) return;
     seen = store.state;
-    const before = ruled.value;
-    put(
-      ruled,
-      option("", `${role.past[0].toUpperCase()}${role.past.slice(1)} by any rule`),
-      store.state.entries.map(({ number }) => option(String(number), `by rule ${number}`)),
-      store.state.deciding.includes(0) ? option("0", `by ${role.nobody}`) : null,
-    );
-    ruled.value = before;
-    if (ruled.selectedIndex < 0) ruled.value = "";
+    const before = filter.value;
+    put(filter, [...kind.filters()].map(([key, { title }]) => option(key, title)));
+    filter.value = before;
+    if (filter.selectedIndex < 0) filter.selectedIndex = 0;
+    if (!rows.truth) return;
+    picture = scatterPicture(store, (i) => actions.tryRow(i));
+    put(pictureBox, picture.element, h("figcaption", { class: "muted" }, "Predicted against true: on the line both are the same."));
   }
 
-  function restart(wanted) {
-    cell = wanted;
-    list.restart();
+  function restart() {
+    view.drawn = CHUNK;
+    draw();
   }
 
   function draw() {
-    const found = [];
-    const { passes } = FILTERS[filter.value];
-    const number = ruled.value === "" ? null : Number(ruled.value);
-    for (let i = 0; i < rows.n; i += 1) {
-      if (cell && (rows.classes[i] !== cell.truth || store.state.decided[i] !== cell.decided)) continue;
-      if (number !== null && store.state.deciding[i] !== number) continue;
-      if (passes(store, i)) found.push(i);
-    }
-    back.hidden = !cell && filter.value === "all" && number === null;
-    list.show(found, { titles: titles(), cells, extra: (i) => (isWrong(i) ? "wrong-row" : null) }, cellText(found));
-    map.show(found);
+    const { passes } = kind.filters().get(filter.value);
+    const wanted = search.value.trim().toLowerCase();
+    const found = Array.from({ length: rows.n }, (_, i) => i).filter((i) => passes(i) && rows.name(i).toLowerCase().includes(wanted));
+    const shown = view.sort ? sortedBy(found, keyOf(view.sort), view.descending) : found;
+    const part = found.length === rows.n ? "" : `${found.length.toLocaleString("en")} of `;
+    said.textContent = `${part}${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}`;
+    announce(said.textContent);
+    const table = () =>
+      rowTable(store, actions, { shown: shown.slice(0, view.drawn), columns, known: kind.known, extra: kind.extra, heading });
+    keepingFocus(list, () => put(list, found.length ? table() : h("p", { class: "muted" }, "There is none.")));
+    more.hidden = found.length <= view.drawn;
+    picture?.show(found);
   }
 
-  /** What is said of the rows of a cell of the confusion matrix; of others only their number. */
-  function cellText(found) {
-    if (!cell) return undefined;
-    const [truth, decided] = [cell.truth, cell.decided].map((c) => named(facts.model.classes[c]));
-    if (cell.truth === cell.decided) return [`${counted(found.length, "row")}: `, truth, ", decided rightly"];
-    return [`${list.numberOf(found)}: `, truth, " taken for ", decided];
+  function heading(key, title) {
+    const isSorted = view.sort === key;
+    const arrow = isSorted ? (view.descending ? " ↓" : " ↑") : "";
+    const way = isSorted ? ` (${view.descending ? "descending" : "ascending"})` : "";
+    const sort = () => {
+      view.descending = isSorted ? !view.descending : key !== "Row";
+      view.sort = key;
+      restart();
+    };
+    const button = actionButton("", sort, "sorter");
+    put(button, title, h("span", { "aria-hidden": "true" }, arrow), h("span", { class: "hidden" }, way));
+    return button;
   }
 
-  function titles() {
-    const by = role.isAlone ? "By" : "Carried by";
-    return [rows.classes && "Is", "Decided", store.state.deciding && by].filter(Boolean);
-  }
-
-  function cells(i) {
-    const { deciding, decided } = store.state;
-    const { classes } = facts.model;
-    return [
-      rows.classes ? classLabel(store, classes[rows.classes[i]]) : null,
-      [classLabel(store, classes[decided[i]]), isWrong(i) ? h("span", { class: "fails" }, " wrong") : null],
-      deciding ? (deciding[i] ? `rule ${deciding[i]}` : role.nobody) : null,
-    ];
-  }
-
-  function isWrong(i) {
-    return rows.classes && rows.classes[i] !== store.state.decided[i];
+  function keyOf(key) {
+    if (key === "Row") return (i) => (facts.data.names ? rows.name(i) : i);
+    const known = kind.known.find(({ title }) => title === key);
+    if (known) return known.of;
+    const column = rows.columns[Number(key)];
+    return (i) => (Number.isNaN(column[i]) ? null : column[i]);
   }
 }
 
-/** Whether a rule for another class than the one decided for covers a row. */
-function isContested({ state }, i) {
-  return state.entries.some(
-    ({ cover, rule }) => cover[i] && speaksFor(state.model, rule)(state.decided[i]) === false,
-  );
+/** What a kind of models shows of rows, which of them it filters, and what they are sorted by at first. */
+function caseKind(store) {
+  const { rows, facts } = store;
+  const { classes } = facts.model;
+  /** @type {[string, object]} */
+  const uncovered = ["uncovered", { title: "Rows that no rule covers", passes: (i) => !store.state.counts[i] }];
+  /** @type {[string, object]} */
+  const all = ["all", { title: "All rows", passes: () => true }];
+  if (kindOf(facts.model).isNumber) {
+    const errorOf = (i) => store.state.answers[i] - rows.truth[i];
+    const predicted = { title: "Predicted", cell: (i) => answerLabel(store, store.state.answers[i]), of: (i) => store.state.answers[i] };
+    if (!rows.truth) return { known: [predicted], filters: () => new Map([all, uncovered]), sort: null };
+    /** @type {Array<[string, object]>} */
+    const filters = [
+      all,
+      ["high", { title: "Predicted too high", passes: (i) => errorOf(i) > 0 }],
+      ["low", { title: "Predicted too low", passes: (i) => errorOf(i) < 0 }],
+      uncovered,
+    ];
+    return {
+      known: [
+        { title: "Is", cell: (i) => answerLabel(store, rows.truth[i]), of: (i) => rows.truth[i] },
+        predicted,
+        { title: "Error", cell: (i) => shownMove(facts, errorOf(i)), of: (i) => Math.abs(errorOf(i)) },
+      ],
+      filters: () => new Map(filters),
+      sort: "Error",
+    };
+  }
+  const decided = (i) => store.state.decided[i];
+  const isWrong = (i) => rows.classes && rows.classes[i] !== decided(i);
+  const label = (c) => answerLabel(store, classes[c]);
+  const known = [
+    rows.classes && { title: "Is", cell: (i) => label(rows.classes[i]), of: (i) => rows.classes[i] },
+    {
+      title: "Decided",
+      cell: (i) => [label(decided(i)), isWrong(i) ? h("span", { class: "fails" }, " wrong") : null],
+      of: decided,
+    },
+    store.state.deciding && {
+      title: "Rule",
+      cell: (i) => (store.state.deciding[i] ? `rule ${store.state.deciding[i]}` : "none"),
+      of: (i) => store.state.deciding[i],
+    },
+  ].filter(Boolean);
+  return { known, extra: (i) => (isWrong(i) ? "wrong-row" : null), filters, sort: null };
+
+  function filters() {
+    if (!rows.classes) return new Map([all, uncovered]);
+    /** @type {Array<[string, object]>} */
+    const cells = confusionOf(store.state, rows, classes.length)
+      .sort((a, b) => Number(a[0] === a[1]) - Number(b[0] === b[1]) || b[2] - a[2])
+      .slice(0, MOST_CONFUSIONS)
+      .map(([truth, called, n]) => {
+        const title = truth === called ? `${classes[truth]}, decided correctly` : `${classes[truth]} called ${classes[called]}`;
+        return [`${truth}-${called}`, { title: `${title} (${n})`, passes: (i) => rows.classes[i] === truth && decided(i) === called }];
+      });
+    return new Map([all, ["wrong", { title: "Decided wrongly", passes: isWrong }], ...cells, uncovered]);
+  }
 }

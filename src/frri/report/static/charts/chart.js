@@ -1,8 +1,7 @@
 /** Small drawings: classes and their colours, bars, and a line. */
 
 import { h, named, s } from "../core/dom.js";
-import { levelOf, predictsNumbers, saidLevel, saidShort, shownNumber } from "../model/regression.js";
-import { movesAnswer, shownClass } from "../model/ordinal.js";
+import { kindOf, levelOf, ownSeries, saidText, shownNumber } from "../model/kind.js";
 import { percentText, signedText } from "../core/format.js";
 
 /**
@@ -30,17 +29,6 @@ export function classLabel(store, label) {
 }
 
 /**
- * The position of what a rule is drawn as among all that have colours: its class, or the level of its number.
- *
- * @param {object} facts
- * @param {object} rule
- * @returns {number}
- */
-export function ownSeries(facts, rule) {
-  return predictsNumbers(facts.model) ? saidLevel(facts, rule) : shownClass(facts.model, rule);
-}
-
-/**
  * What is answered, with its colour: a class or a number.
  *
  * @param {object} store
@@ -49,7 +37,7 @@ export function ownSeries(facts, rule) {
  */
 export function answerLabel(store, answer) {
   const { facts } = store;
-  if (!predictsNumbers(facts.model)) return classLabel(store, answer);
+  if (!kindOf(facts.model).isNumber) return classLabel(store, answer);
   const colour = classColour(facts, levelOf(facts, answer));
   return h("span", { class: "class" }, swatch(colour), named(shownNumber(facts, answer)));
 }
@@ -65,8 +53,10 @@ export function answerLabel(store, answer) {
 export function ruleLabel(store, rule) {
   const { model } = store.facts;
   const position = ownSeries(store.facts, rule);
-  let said = movesAnswer(model) ? signedText(rule.weight * rule.then) : rule.then;
-  if (predictsNumbers(model)) said = saidShort(store.facts, rule);
+  const { isNumber, moves, addsVotes } = kindOf(model);
+  const said = isNumber || moves ? saidText(model, rule) : model.classes[position];
+  const votes = rule.votes ?? [1];
+  const vote = addsVotes ? h("span", { class: "muted" }, signedText(rule.weight * Math.max(...votes))) : null;
   const sign = { "at least": "≥ ", "at most": "≤ " }[rule.relation] ?? "";
   return h(
     "span",
@@ -74,6 +64,7 @@ export function ruleLabel(store, rule) {
     swatch(classColour(store.facts, position)),
     sign ? h("span", { class: "relation" }, sign) : null,
     named(said),
+    vote,
   );
 }
 

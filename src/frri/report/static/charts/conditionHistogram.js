@@ -3,11 +3,12 @@
  * solid those that the rule covers. Heights are numbers of rows, and all three share one scale.
  */
 
-import { classColour, ownSeries } from "./chart.js";
+import { classColour } from "./chart.js";
 import { s } from "../core/dom.js";
 import { placesOf, rangeBar } from "./rangeBar.js";
-import { sidesOf } from "../text/conditionText.js";
-import { show } from "../core/format.js";
+import { boundsOf, isStrict, show } from "../core/format.js";
+import { ownSeries } from "../model/kind.js";
+import { endsOf } from "../model/ruleText.js";
 
 const N_BINS = 24;
 const [HEIGHT, TOP, FOOT] = [78, 14, 40];
@@ -81,7 +82,7 @@ export function conditionHistogram(store, { rule, cover }, k, scale) {
   const colour = classColour(facts, own);
   const bar = rangeBar(condition, attribute, scale, colour);
   for (const [name, value] of [["x", 0], ["y", AXIS], ["width", WIDTH], ["height", 8]])
-    bar.setAttribute(name, value);
+    bar.setAttribute(String(name), String(value));
   return s(
     "svg",
     { class: "layers", viewBox: `0 0 ${WIDTH} ${HEIGHT + FOOT}`, "aria-hidden": "true" },
@@ -132,12 +133,14 @@ function labels(condition, attribute, scale, clip) {
     return s("text", { class: extra, x, y, "text-anchor": anchor }, content);
   };
   const [a, b, c, d] = placesOf(condition, scale).map((share) => share * WIDTH);
-  const [low, high] = sidesOf(condition, attribute, clip);
+  const [supportLow, coreLow, coreHigh, supportHigh] = boundsOf(condition);
+  const [low, high] = endsOf(condition, attribute, clip);
+  const core = (own, support) => show(attribute, isStrict(own, support) ? support : own);
   const marks = [
-    low && { x: b, content: low.core, extra: "tick strong" },
-    high && { x: c, content: high.core, extra: "tick strong" },
-    low && low.end !== null && { x: a, content: low.end, extra: "tick" },
-    high && high.end !== null && { x: d, content: high.end, extra: "tick" },
+    Number.isFinite(coreLow) && { x: b, content: core(coreLow, supportLow), extra: "tick strong" },
+    Number.isFinite(coreHigh) && { x: c, content: core(coreHigh, supportHigh), extra: "tick strong" },
+    low?.isReached && { x: a, content: low.text, extra: "tick" },
+    high?.isReached && { x: d, content: high.text, extra: "tick" },
   ].filter(Boolean);
   const placed = [];
   const line = HEIGHT + 24;

@@ -1,4 +1,8 @@
-/** Small tables: headings and cells, and embedded rows that open in What-if. */
+/**
+ * Small tables: headings and cells, and embedded rows that open in What-if.
+ *
+ * @typedef {import("../core/dom.js").Child} Child
+ */
 
 import { actionButton, h, named } from "../core/dom.js";
 import { showValue } from "../core/format.js";
@@ -24,17 +28,25 @@ export function smallTable(titles, lines, extra = () => null) {
  *
  * @param {object} store
  * @param {object} actions
- * @param {{shown: number[], columns: number[], titles: string[], cells: function(number): Array, extra: ?function(number): ?string}} what
- *   rows, attributes, the headings of what is known, the cells of a row, the class of a row
+ * @param {object} what
+ * @param {number[]} what.shown rows
+ * @param {number[]} what.columns attributes
+ * @param {Array<{title: string, cell: function(number): Child}>} what.known
+ * @param {function(number): ?string} [what.extra] the class of a row
+ * @param {function(string, Child): Child} [what.heading] what stands above the column of a key
  * @returns {HTMLElement}
  */
-export function rowTable({ rows, facts }, actions, { shown, columns, titles, cells, extra = () => null }) {
+export function rowTable({ rows, facts }, actions, { shown, columns, known, extra = () => null, heading = (_, title) => title }) {
   const { attributes } = facts.model;
   const line = (i) => {
     const [name, values] = [rows.name(i), rows.at(i)];
     const button = actionButton(name, () => actions.tryRow(i), "link", `Row ${name} in What-if`);
-    return [button, ...cells(i), ...columns.map((j) => named(showValue(attributes[j], values[j])))];
+    return [button, ...known.map(({ cell }) => cell(i)), ...columns.map((j) => named(showValue(attributes[j], values[j])))];
   };
-  const headings = ["Row", ...titles, ...columns.map((j) => named(attributes[j].name))];
+  const headings = [
+    heading("Row", "Row"),
+    ...known.map(({ title }) => heading(title, title)),
+    ...columns.map((j) => heading(String(j), named(attributes[j].name))),
+  ];
   return smallTable(headings, shown.map(line), (k) => extra(shown[k]));
 }

@@ -2,7 +2,7 @@
 
 import { classColour } from "./chart.js";
 import { put, s } from "../core/dom.js";
-import { shownNumber } from "../model/regression.js";
+import { shownNumber } from "../model/kind.js";
 
 const [SIZE, MARGIN, DOT] = [420, 44, 5];
 /** A click finds a row that is at most so far away. */

@@ -2,7 +2,7 @@
  * Elements from names, attributes and children. Texts become text nodes, never markup: whatever a
  * name or a category holds, it is shown as it is.
  *
- * @typedef {Node|string|number|null|undefined|false} Child
+ * @typedef {any} Child
  */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -15,7 +15,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
  * @param {Object<string, *>} [attributes] names as in HTML; a function is a listener ("onclick"),
  *   true an attribute without value, null or false none
  * @param {...(Child|Child[])} children
- * @returns {HTMLElement}
+ * @returns {any} an HTMLElement
  */
 export function h(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -27,7 +27,7 @@ export function h(tag, attributes = {}, ...children) {
  * @param {string} tag
  * @param {Object<string, *>} [attributes]
  * @param {...(Child|Child[])} children
- * @returns {SVGElement}
+ * @returns {any} an SVGElement
  */
 export function s(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
@@ -88,7 +88,7 @@ export function isolate(name) {
  * The element with an id.
  *
  * @param {string} id
- * @returns {HTMLElement}
+ * @returns {any} an HTMLElement
  */
 export function byId(id) {
   return document.getElementById(id);
@@ -101,7 +101,7 @@ export function byId(id) {
  * @param {function(): void} onclick
  * @param {string} [extra] its class
  * @param {?string} [label] for screen readers, where the text is not enough
- * @returns {HTMLElement}
+ * @returns {any} an HTMLElement
  */
 export function actionButton(text, onclick, extra = "", label = null) {
   return h("button", { type: "button", class: extra || null, "aria-label": label, onclick }, text);
@@ -125,6 +125,7 @@ export function put(parent, ...children) {
  * @param {function(): void} work
  */
 export function keepingFocus(container, work) {
+  /** @returns {any[]} */
   const reachable = () => [...container.querySelectorAll("button, input, select, textarea")];
   const nameOf = (control) => control.id || control.textContent;
   const place = reachable().indexOf(document.activeElement);
@@ -174,4 +175,37 @@ function kept(children) {
     .flat(2)
     .filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (typeof child === "number" ? String(child) : child));
+}
+
+/**
+ * @param {string} value
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+export function option(value, text) {
+  return h("option", { value }, text.length > 60 ? `${text.slice(0, 59)}…` : text);
+}
+
+/**
+ * A control with a label that only screen readers have.
+ *
+ * @param {string} label
+ * @param {HTMLElement} control
+ * @param {string} [extra] its class
+ * @returns {HTMLElement}
+ */
+export function field(label, control, extra = "") {
+  return h("div", { class: `field ${extra}` }, h("label", { for: control.id, class: "hidden" }, label), control);
+}
+
+/**
+ * A control with a label above it.
+ *
+ * @param {Child|Child[]} label
+ * @param {HTMLElement} control
+ * @param {string} [extra]
+ * @returns {HTMLElement}
+ */
+export function labelled(label, control, extra = "") {
+  return h("div", { class: `field ${extra}` }, h("label", { for: control.id }, label), control);
 }

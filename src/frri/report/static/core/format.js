@@ -1,7 +1,5 @@
 /** Numbers, values and shares in words: rounded as in Python, with typographic signs. */
 
-import { addsVotes } from "../model/votes.js";
-
 /** How finely a number is shown: this many steps of ten below the width of its range. */
 const DIGITS = 3;
 
@@ -39,8 +37,8 @@ export function widthOf(attribute) {
 export function numberText(value, width) {
   const decimals = DIGITS - Math.floor(Math.log10(width));
   if (decimals > 12 || Math.abs(value) >= 1e15) return general(value);
-  if (decimals < 0) return String(Number(fixed(value * 10 ** decimals, 0)) * 10 ** -decimals || 0);
-  const shown = fixed(value, decimals);
+  if (decimals < 0) return String(Math.round(value * 10 ** decimals) * 10 ** -decimals || 0);
+  const shown = value.toFixed(decimals);
   const short = shown.includes(".") ? shown.replace(/0+$/, "").replace(/\.$/, "") : shown;
   return short === "-0" ? "0" : short;
 }
@@ -53,19 +51,9 @@ export function numberText(value, width) {
  */
 export function general(value) {
   const [mantissa, exponent] = value.toExponential(5).split("e");
-  if (exponent >= -4 && exponent < 6) return String(Number(value.toPrecision(6)));
+  if (Number(exponent) >= -4 && Number(exponent) < 6) return String(Number(value.toPrecision(6)));
   const digits = exponent.slice(1).padStart(2, "0");
   return `${Number(mantissa)}e${exponent[0]}${digits}`;
-}
-
-/** Decimal rounding with ties to even, as in Python; only a dyadic fraction can be a tie. */
-function fixed(value, decimals) {
-  const scaled = Math.abs(value) * 10 ** decimals;
-  const isTie = scaled % 1 === 0.5 && Number.isInteger(value * 2 ** (decimals + 1));
-  if (!isTie) return value.toFixed(decimals);
-  const below = Math.floor(scaled);
-  const even = (below % 2 === 0 ? below : below + 1) * Math.sign(value);
-  return (even / 10 ** decimals).toFixed(decimals);
 }
 
 /**
@@ -180,16 +168,6 @@ export function isStrict(core, support) {
 }
 
 /**
- * What the weight of a rule is called.
- *
- * @param {object} model
- * @returns {string}
- */
-export function weightName(model) {
-  return addsVotes(model) ? "Vote" : "Confidence";
-}
-
-/**
  * Attributes of a model by name.
  *
  * @param {object} model
@@ -235,17 +213,6 @@ export function percentText(value) {
   if (value === null || value === undefined) return "–";
   const percent = value * 100;
   return `${percent > 0 && percent < 9.95 ? percent.toFixed(1) : Math.round(percent)} %`;
-}
-
-/**
- * A positive number with one decimal. As in Python, a half goes to the even digit: of all numbers with
- * two decimals only those with .25 are halves in binary, too, and would be rounded up.
- *
- * @param {number} value
- * @returns {string}
- */
-export function decimal(value) {
-  return (value % 1 === 0.25 ? value - 0.05 : value).toFixed(1);
 }
 
 /**

@@ -6,6 +6,7 @@
  * @returns {function(string): void} show a tab by name
  */
 export function tabs(list, shown = () => {}) {
+  /** @type {any[]} */
   const all = [...list.querySelectorAll("[role=tab]")];
   const show = (name) => {
     for (const tab of all) {

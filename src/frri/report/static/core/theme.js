@@ -1,5 +1,7 @@
 /** Light or dark: as the system says, until the button is pressed. */
 
+import { recall, remember } from "./memory.js";
+
 const KEY = "frri-theme";
 
 /**
@@ -11,30 +13,13 @@ export function theme(button) {
   const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
   const name = () =>
     button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
-  const stored = remembered();
+  const stored = recall("localStorage", KEY);
   if (stored) root.dataset.theme = stored;
   name();
   system.addEventListener("change", name);
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    remember(root.dataset.theme);
+    remember("localStorage", KEY, root.dataset.theme);
     name();
   });
-}
-
-/** Embedded pages may not store anything; then the choice lasts as long as the page. */
-function remembered() {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
-
-function remember(choice) {
-  try {
-    localStorage.setItem(KEY, choice);
-  } catch {
-    // Nothing is lost but the memory of it.
-  }
 }

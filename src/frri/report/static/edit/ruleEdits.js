@@ -2,10 +2,7 @@
  * Edits of rules: each takes the JSON of a rule or a condition and returns a new one.
  */
 
-import { boundsOf, isStrict, rangeOf, widthOf } from "../core/format.js";
-
-/** By which share of an attribute's range a condition is loosened or tightened. */
-const STEP = 0.05;
+import { boundsOf, rangeOf } from "../core/format.js";
 
 /**
  * A rule with its conditions, its class or its weight replaced, as `with_changed_rule` does it: a rule
@@ -28,87 +25,6 @@ export function withChanges(rule, changes) {
   if (rule.origin !== "written") edited.origin = "edited";
   delete edited.statistics;
   return edited;
-}
-
-/**
- * A rule written from scratch.
- *
- * @param {object[]} conditions
- * @param {*} then
- * @param {number} weight
- * @returns {object}
- */
-export function writtenRule(conditions, then, weight) {
-  return { if: conditions, then, weight, origin: "written" };
-}
-
-/**
- * A rule with every numeric condition moved outwards (or inwards).
- *
- * @param {object} rule
- * @param {Map<string, object>} attributes
- * @param {1|-1} direction 1 to loosen, -1 to tighten
- * @returns {object}
- */
-export function stretched(rule, attributes, direction) {
-  return withChanges(rule, {
-    if: rule.if.map((condition) =>
-      stretchedCondition(condition, attributes.get(condition.attribute), direction),
-    ),
-  });
-}
-
-/**
- * A numeric condition with its closed sides moved outwards (or inwards), slopes and all.
- *
- * @param {object} condition
- * @param {object} attribute
- * @param {1|-1} direction
- * @returns {object}
- */
-export function stretchedCondition(condition, attribute, direction) {
-  if (condition.values) return condition;
-  const step = STEP * widthOf(attribute) * direction;
-  const [supportLow, coreLow, coreHigh, supportHigh] = boundsOf(condition);
-  const middle =
-    Number.isFinite(coreLow) && Number.isFinite(coreHigh) ? (coreLow + coreHigh) / 2 : null;
-  const [newCoreLow, newSupportLow] = moved(
-    coreLow,
-    supportLow,
-    -step,
-    middle ?? Infinity,
-    Math.min,
-  );
-  const [newCoreHigh, newSupportHigh] = moved(
-    coreHigh,
-    supportHigh,
-    step,
-    middle ?? -Infinity,
-    Math.max,
-  );
-  return {
-    ...condition,
-    trapezoid: [newSupportLow, newCoreLow, newCoreHigh, newSupportHigh].map(closed),
-  };
-}
-
-/** One side moved; the core stops at the limit and the support at the core. */
-function moved(core, support, by, limit, nearer) {
-  if (!Number.isFinite(core)) return [core, support];
-  const newCore = nearer(core + by, limit);
-  if (core === support) return [newCore, newCore];
-  // A strict bound moves as one: its core is the number next to it.
-  if (isStrict(core, support)) return neighbouring(support + (newCore - core), core < support);
-  return [newCore, nearer(support + by, newCore)];
-}
-
-/** The core just below (or above) a strict bound, and the bound. */
-function neighbouring(bound, below) {
-  const next = new Float64Array([bound]);
-  const bits = new BigInt64Array(next.buffer);
-  if (bound === 0) return [below ? -Number.MIN_VALUE : Number.MIN_VALUE, bound];
-  bits[0] += bound > 0 === below ? -1n : 1n;
-  return [next[0], bound];
 }
 
 /**
@@ -219,8 +135,4 @@ export function alone(state, cover) {
   let count = 0;
   for (let i = 0; i < cover.length; i += 1) if (cover[i] && state.counts[i] === 1) count += 1;
   return count;
-}
-
-function closed(bound) {
-  return Number.isFinite(bound) ? bound : null;
 }

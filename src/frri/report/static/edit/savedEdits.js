@@ -1,5 +1,7 @@
 /** Edits in the memory of the browser's tab: a reload of the page has them again, closing the tab forgets them. */
 
+import { recall, remember } from "../core/memory.js";
+
 /**
  * Save the edits after each change, and make those again that were saved before.
  *
@@ -8,14 +10,14 @@
 export function keepEdits(store) {
   const { rules } = store.facts.model;
   const key = `frri ${window.location.pathname} ${digest(JSON.stringify(store.facts.model))}`;
-  const saved = read(key);
+  const saved = recall("sessionStorage", key);
   if (saved) store.replay(saved.steps.map(unpacked), saved.current);
   store.subscribe(save);
   window.addEventListener("pagehide", save);
 
   function save() {
     const hasSteps = store.isEdited || store.canRedo;
-    write(key, hasSteps ? { steps: store.steps.map(packed), current: store.current } : null);
+    remember("sessionStorage", key, hasSteps ? { steps: store.steps.map(packed), current: store.current } : null);
   }
 
   /** A rule as it was learned is saved as its number. */
@@ -28,26 +30,13 @@ export function keepEdits(store) {
   }
 }
 
-/** Frames without an origin, and full memories, keep nothing. */
-function read(key) {
-  try {
-    return JSON.parse(window.sessionStorage.getItem(key));
-  } catch {
-    return null;
-  }
-}
-
-function write(key, content) {
-  try {
-    if (content) window.sessionStorage.setItem(key, JSON.stringify(content));
-    else window.sessionStorage.removeItem(key);
-  } catch {
-    // They are in the page until it is left.
-  }
-}
-
-/** 32 bits that tell models apart (FNV-1a). */
-function digest(text) {
+/**
+ * 32 bits that tell models apart (FNV-1a).
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+export function digest(text) {
   let bits = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);
   return (bits >>> 0).toString(16);

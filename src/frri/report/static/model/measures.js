@@ -3,18 +3,6 @@
  * not, is counted here or came with the facts about the model as it was learned.
  */
 
-import { isolate } from "../core/dom.js";
-import { shared } from "./rows.js";
-import { forEachYielding } from "../core/yieldToUi.js";
-import { percentText } from "../core/format.js";
-
-/** Sizes at which the accuracy is measured, and rows that are enough for it. */
-const CURVE_POINTS = 25;
-const ENOUGH_ROWS = 1000;
-
-/** Of more classes, only the one recognised least and the one recognised most are named. */
-const MOST_CLASSES = 4;
-
 /** Standard deviations to either side that hold 95 % of a normal distribution. */
 const Z = 1.959963984540054;
 
@@ -112,84 +100,6 @@ export function confusionOf(state, rows, n) {
 }
 
 /**
- * How good the first 0, 1, 2, ... rules are, in the library's order.
- *
- * @param {object} store with rows that have classes or numbers
- * @param {function(): boolean} isStale true gives up
- * @returns {Promise<?Array<{n_rules: number, accuracy?: number, mae?: number, coverage: number}>>}
- */
-export async function goodnessBySize(store, isStale) {
-  const [order] = orderOf(store);
-  const curve = [];
-  for (const size of sizes(order.length)) {
-    const point = await goodnessAt(store, size, isStale);
-    if (!point) return null;
-    curve.push(point);
-  }
-  return curve;
-}
-
-/**
- * The accuracy of the first so many rules, or by how much their numbers are off on average.
- *
- * @param {object} store
- * @param {number} size
- * @param {function(): boolean} isStale
- * @returns {Promise<?{n_rules: number, accuracy?: number, mae?: number, coverage: number}>}
- */
-export async function goodnessAt(store, size, isStale) {
-  const { rows, rowCache, state } = store;
-  const [order, always] = orderOf(store);
-  const n = Math.min(rows.n, ENOUGH_ROWS);
-  const chosen = Array.from({ length: n }, (_, k) => Math.floor((k * rows.n) / n));
-  const kept = [...order.slice(0, size), ...always];
-  const judge = rowCache.judge({ ...state.model, rules: kept.map((entry) => entry.rule) });
-  let [right, off, covered] = [0, 0, 0];
-  const finished = await forEachYielding(
-    chosen,
-    (i) => {
-      const { decided, answer } = judge(i);
-      if (rows.truth) off += Math.abs(answer - rows.truth[i]);
-      else if (decided === rows.classes[i]) right += 1;
-      if (kept.some((entry) => entry.cover[i])) covered += 1;
-    },
-    isStale,
-  );
-  const good = rows.truth ? { mae: off / n } : { accuracy: right / n };
-  return finished ? { n_rules: kept.length, ...good, coverage: covered / n } : null;
-}
-
-/** At most so many numbers from 0 to n, evenly spaced; halves go to the even one, as in Python. */
-function sizes(n) {
-  const found = new Set();
-  for (let k = 0; k < CURVE_POINTS; k += 1) {
-    const exact = (k * n) / (CURVE_POINTS - 1);
-    const low = Math.floor(exact);
-    found.add(exact - low === 0.5 ? low + (low % 2) : Math.round(exact));
-  }
-  return [...found];
-}
-
-const orders = new WeakMap();
-
-/**
- * Of each class the share that is decided rightly; of many classes the least and the most. As Python has it.
- *
- * @param {object} model
- * @param {number[][]} confusion
- * @returns {string}
- */
-export function recognisedText({ classes }, confusion) {
-  const shares = recallsOf(confusion, classes.length)
-    .map(({ hits, rows }, c) => [c, hits / rows, rows])
-    .filter(([, , rows]) => rows);
-  const isMany = shares.length > MOST_CLASSES;
-  const sorted = isMany ? [...shares].sort((a, b) => a[1] - b[1]) : shares;
-  const told = isMany ? [sorted[0], sorted.at(-1)] : sorted;
-  return told.map(([c, share]) => `of ${isolate(classes[c])}: ${percentText(share)}`).join(isMany ? " to " : ", ");
-}
-
-/**
  * For each class how many rows are of it, and how many of them are decided rightly.
  *
  * @param {number[][]} confusion
@@ -203,40 +113,4 @@ export function recallsOf(confusion, n) {
     if (truth === decided) found[truth].hits += count;
   }
   return found;
-}
-
-/**
- * The rules of the state in the order in which they are added, and those that are always there.
- *
- * @param {object} store
- * @returns {[object[], object[]]}
- */
-export function orderOf({ state, rows }) {
-  if (!orders.has(state)) orders.set(state, findOrder(state, rows));
-  return orders.get(state);
-}
-
-function findOrder({ model, entries }, rows) {
-  if (model.semantics.name === "first-match") {
-    const last = entries.length && !entries.at(-1).rule.if.length ? 1 : 0;
-    const end = entries.length - last;
-    return [entries.slice(0, end), entries.slice(end)];
-  }
-  const left = [...entries];
-  const order = [];
-  const uncovered = new Uint8Array(rows.n).fill(1);
-  // What a rule adds never grows: only the one that promises most needs to be counted again.
-  const gains = left.map(({ cover }) => shared(cover, uncovered));
-  while (left.length) {
-    const most = gains.reduce((a, b) => Math.max(a, b), 0);
-    if (!most) break;
-    const place = gains.indexOf(most);
-    gains[place] = shared(left[place].cover, uncovered);
-    if (gains[place] < most) continue;
-    gains.splice(place, 1);
-    const [next] = left.splice(place, 1);
-    order.push(next);
-    for (let i = 0; i < rows.n; i += 1) if (next.cover[i]) uncovered[i] = 0;
-  }
-  return [[...order, ...left], []];
 }

@@ -3,7 +3,6 @@
  * holds for each row kept for as long as the rule is. So a change of one rule costs one rule's work.
  */
 
-import { mainRuleIn } from "./contributions.js";
 import { encode, fit, prepare, settle } from "../../../export/evaluator.js";
 
 /** A rule covers a row when weight times degree exceeds this. */
@@ -15,6 +14,7 @@ const COVERS = 1e-6;
  */
 export function createRowCache(model, rows) {
   const kept = new WeakMap();
+  const covers = new WeakMap();
   let encoded = null;
   const cache = {
     /** The values of a row, encoded. */
@@ -41,27 +41,23 @@ export function createRowCache(model, rows) {
     },
 
     /** Which rows a rule covers. */
-    cover: (rule) =>
-      Uint8Array.from(cache.degrees(rule), (degree) => (degree * rule.weight > COVERS ? 1 : 0)),
+    cover(rule) {
+      if (!covers.has(rule)) covers.set(rule, Uint8Array.from(cache.degrees(rule), (degree) => (degree * rule.weight > COVERS ? 1 : 0)));
+      return covers.get(rule);
+    },
 
     /**
      * A function that decides about a row by the rules of a model: the class's position, the number in the
-     * model of the rule that decides or carries the answer (0 where none does), and the number predicted.
+     * model of the rule that decides (0 where none does), and the number predicted.
      */
     judge(now) {
       const ready = prepare(now);
-      const mainRule = mainRuleIn(now);
       const columns = now.rules.map(cache.degrees);
       const held = new Float64Array(columns.length);
       return (i) => {
         for (let r = 0; r < columns.length; r += 1) held[r] = columns[r][i];
         const { decided, rule, silent, scores } = settle(ready, cache.values(i), held);
-        const alone = silent ? 0 : (rule ?? 0);
-        return {
-          decided,
-          deciding: mainRule ? mainRule(held, scores, decided) : alone,
-          answer: scores[0],
-        };
+        return { decided, deciding: silent ? 0 : (rule ?? 0), answer: scores[0] };
       };
     },
   };

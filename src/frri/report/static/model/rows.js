@@ -2,6 +2,11 @@
  * The embedded rows: unpacked columns, classes and decisions.
  */
 
+import { show } from "../core/format.js";
+
+/** Values of a column that makes groups, at most. */
+const MOST_GROUPS = 12;
+
 const ARRAYS = {
   u1: Uint8Array,
   u2: Uint16Array,
@@ -14,6 +19,21 @@ const ARRAYS = {
 const UNSEEN = "\uFFFF never seen";
 
 /**
+ * The facts that came with the page: deflated JSON, as base64.
+ *
+ * @param {string} text
+ * @returns {Promise<object>}
+ */
+export async function readFacts(text) {
+  const packed = new Blob([bytesOf(text)]).stream();
+  return new Response(packed.pipeThrough(new DecompressionStream("deflate"))).json();
+}
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
+/**
  * A packed column of numbers.
  *
  * @param {{type: string, data: string, values?: Array<number|null>, least?: number,
@@ -21,8 +41,7 @@ const UNSEEN = "\uFFFF never seen";
  * @returns {ArrayLike<number>}
  */
 export function unpack(packed) {
-  const bytes = Uint8Array.from(atob(packed.data), (character) => character.charCodeAt(0));
-  const numbers = new ARRAYS[packed.type](bytes.buffer);
+  const numbers = new ARRAYS[packed.type](bytesOf(packed.data).buffer);
   if (packed.places !== undefined) {
     const { least, places } = packed;
     return Float64Array.from(numbers, (whole) => (least + whole) / 10 ** places);
@@ -32,29 +51,12 @@ export function unpack(packed) {
 }
 
 /**
- * A packed set of rows as one byte per row.
- *
- * @param {{type: string, data: string}} packed
- * @param {number} nRows
- * @returns {Uint8Array} 1 where the row belongs to the set
- */
-export function unpackFlags(packed, nRows) {
-  const flags = new Uint8Array(nRows);
-  if (packed.type === "bits") {
-    const bytes = unpack({ type: "u1", data: packed.data });
-    for (let i = 0; i < nRows; i += 1) flags[i] = (bytes[i >> 3] >> (i & 7)) & 1;
-  } else {
-    for (const row of unpack(packed)) flags[row] = 1;
-  }
-  return flags;
-}
-
-/**
  * The rows that came with the page.
  *
  * @param {object} facts
  * @returns {?{n: number, columns: ArrayLike<number>[], classes: ?ArrayLike<number>,
- *   decided: Uint16Array, truth: ?ArrayLike<number>, answers: ?ArrayLike<number>, number: function(number): number, at: function(number): Array,
+ *   decided: Uint16Array, truth: ?ArrayLike<number>, answers: ?ArrayLike<number>, number: function(number): number,
+ *   name: function(number): string, at: function(number): Array,
  *   find: function(number): number}}
  */
 export function readRows(facts) {
@@ -75,14 +77,13 @@ export function readRows(facts) {
     /** True and predicted numbers, where rules predict such; then classes and decisions are their levels. */
     truth: data.truth ? unpack(data.truth) : null,
     answers: data.answers ? unpack(data.answers) : null,
-    plane: data.plane && data.plane.map(unpack),
     /** The number of a row in the table that was given, from 1. */
     number: (i) => (numbers ? numbers[i] : i) + 1,
     /** What a row is called: its name, or else its number. */
     name: (i) => (data.names ? data.names[i] : String((numbers ? numbers[i] : i) + 1)),
     /** The position of the row with a number, -1 if it is not embedded. */
     find: (number) =>
-      numbers ? numbers.indexOf(number - 1) : number <= data.n_embedded ? number - 1 : -1,
+      numbers ? Array.prototype.indexOf.call(numbers, number - 1) : number <= data.n_embedded ? number - 1 : -1,
     /** The values of a row as the evaluator takes them. */
     at: (i) => model.attributes.map((attribute, j) => read(attribute, columns[j][i])),
   };
@@ -111,4 +112,54 @@ export function size(flags) {
   let count = 0;
   for (let i = 0; i < flags.length; i += 1) count += flags[i];
   return count;
+}
+
+/**
+ * The rules that share most embedded rows with a rule, relative to what either covers.
+ *
+ * @param {object} state
+ * @param {object} entry
+ * @param {number} most
+ * @returns {Array<{entry: object, rows: number, share: number}>}
+ */
+export function overlapping(state, entry, most) {
+  const own = size(entry.cover);
+  return state.entries
+    .filter((other) => other !== entry)
+    .map((other) => {
+      const rows = shared(entry.cover, other.cover);
+      return { entry: other, rows, share: rows / Math.max(own + size(other.cover) - rows, 1) };
+    })
+    .filter(({ rows }) => rows)
+    .sort((a, b) => b.share - a.share)
+    .slice(0, most);
+}
+
+/**
+ * The values of a column with their rows, in order.
+ *
+ * @param {object} facts
+ * @param {object} rows
+ * @param {number} j
+ * @returns {?Array<[string, number[]]>} null for too many or too few values
+ */
+export function groupsOf({ model }, rows, j) {
+  const attribute = model.attributes[j];
+  const found = new Map();
+  for (let i = 0; i < rows.n; i += 1) {
+    // A missing value is a group of its own.
+    const value = rows.columns[j][i];
+    if (!found.has(value)) found.set(value, []);
+    found.get(value).push(i);
+    if (found.size > MOST_GROUPS) return null;
+  }
+  if (found.size < 2) return null;
+  const order = (value) => (Number.isNaN(value) ? Infinity : value);
+  return [...found].sort(([a], [b]) => order(a) - order(b)).map(([value, own]) => [nameOf(attribute, value), own]);
+}
+
+function nameOf(attribute, value) {
+  if (Number.isNaN(value)) return "missing";
+  if (attribute.categories) return attribute.categories[value] ?? "not seen in training";
+  return show(attribute, value);
 }

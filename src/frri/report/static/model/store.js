@@ -14,21 +14,18 @@
  * @property {object} model            the JSON of the whole model
  * @property {?Uint16Array} decided    class decided for each embedded row, or the level of its number
  * @property {?ArrayLike<number>} answers  number predicted for each embedded row, where rules predict such
- * @property {?Uint16Array} deciding   number of the rule that decided or carries the answer, 0 where none does;
- *                                     null where none can be told
+ * @property {?Uint16Array} deciding   number of the rule that decided, 0 where none does; null where rules add up
  * @property {?Map<number, {rows: number, right: ?number, of: number}>} decides  for each rule how many
- *                                     rows it decides or carries, how many rightly, and of how many
+ *                                     rows it decides, how many correctly, and of how many
  * @property {?Uint16Array} counts     how many rules cover each embedded row
  * @property {string} label            what was done to get here
  */
 
 import { withRules } from "../edit/ruleEdits.js";
-import { knowRange, levelOf, predictsNumbers } from "./regression.js";
-import { isOrdered, speaksFor } from "./ordinal.js";
-import { readRows, size, unpack, unpackFlags } from "./rows.js";
+import { kindOf, knowRange, levelOf, speaksFor } from "./kind.js";
+import { readRows, size, unpack } from "./rows.js";
 import { createRowCache } from "./rowCache.js";
 import { forEachYielding } from "../core/yieldToUi.js";
-import { addsVotes } from "./votes.js";
 
 /**
  * @param {object} facts
@@ -37,13 +34,15 @@ export function createStore(facts) {
   knowRange(facts);
   const rows = readRows(facts);
   const classIndex = new Map(facts.model.classes.map((label, c) => [label, c]));
+  const rowCache = rows && createRowCache(facts.model, rows);
   const entries = facts.model.rules.map((rule, r) => ({
     number: r + 1,
     rule,
     known: { ...facts.rules[r], returns: facts.stability ? facts.stability.returns[r] : null },
-    cover: rows && unpackFlags(facts.rules[r].covers, rows.n),
+    get cover() {
+      return rowCache && rowCache.cover(rule);
+    },
   }));
-  const rowCache = rows && createRowCache(facts.model, rows);
   const states = [learnedState()];
   const listeners = [];
   let current = 0;
@@ -88,7 +87,9 @@ export function createStore(facts) {
     subscribe: (listener) => listeners.push(listener),
     undo: () => inTurn(() => move(current - 1)),
     redo: () => inTurn(() => move(current + 1)),
-    reset: () => inTurn(() => move(0)),
+    /** Go to the state after so many steps. */
+    goTo: (step) => inTurn(() => move(step)),
+    stateAt: (step) => states[step],
 
     /**
      * Follow the current state by one with a rule changed, removed or added.
@@ -118,13 +119,6 @@ export function createStore(facts) {
     /** Take steps again that `steps` gave, and go to one of them. */
     replay: (steps, to) => inTurn(() => repeat(steps, to)),
 
-    /**
-     * Follow the current state by one with only some of its rules.
-     *
-     * @param {Set<number>} numbers of the rules to keep
-     * @param {string} label
-     */
-    keep: (numbers, label) => inTurn(() => restrict(numbers, label)),
   };
   return store;
 
@@ -136,10 +130,14 @@ export function createStore(facts) {
       number,
       { ...known.decides, of: data.n_rows },
     ]);
-    return { ...first, deciding: Uint16Array.from(unpack(data.deciding)), decides: new Map(counted) };
+    return Object.assign(first, { deciding: Uint16Array.from(unpack(data.deciding)), decides: new Map(counted) });
   }
 
-  /** One after the other: what takes long must be finished before something else begins. */
+  /**
+   * One after the other: what takes long must be finished before something else begins.
+   *
+   * @returns {Promise<any>}
+   */
   function inTurn(work) {
     const result = turn.then(work);
     turn = result.catch(() => {});
@@ -167,21 +165,10 @@ export function createStore(facts) {
     );
     const everywhere =
       // What adds up can be altered by less than a rule must count to cover a row.
-      addsVotes(model) || isOrdered(model) || predictsNumbers(model) || [old, entry].some((one) => one && one.rule.weight === 0);
+      !kindOf(model).isAlone || [old, entry].some((one) => one && one.rule.weight === 0);
     const isTouched = (i) =>
       everywhere || !before.counts[i] || (old && old.cover[i]) || (entry && entry.cover[i]);
     return decidedState(model, changed, isTouched, { label, number });
-  }
-
-  async function restrict(numbers, label) {
-    const before = store.state;
-    const kept = before.entries.filter((entry) => numbers.has(entry.number));
-    if (kept.length === before.entries.length) return;
-    const model = withRules(
-      before.model,
-      kept.map((one) => one.rule),
-    );
-    advance(await decidedState(model, kept, () => true, { label, number: null }));
   }
 
   async function repeat(steps, to) {
@@ -192,7 +179,7 @@ export function createStore(facts) {
         store.state.model,
         own.map((one) => one.rule),
       );
-      advance({ ...(await decidedState(model, own, () => true, { label, number })), reason });
+      advance(Object.assign(await decidedState(model, own, () => true, { label, number }), { reason }));
       nextNumber = Math.max(nextNumber, ...own.map((one) => one.number + 1));
     }
     move(to);
@@ -200,6 +187,7 @@ export function createStore(facts) {
 
   /** Decide again where something may have changed. */
   async function decidedState(model, changed, isTouched, { label, number }) {
+    /** @type {any} */
     const found = rows ? await redecide(store.state, model, changed, isTouched) : {};
     const state = stateOf(model, changed, found, { label, number });
     if (found.deciding) {
@@ -266,8 +254,7 @@ export function createStore(facts) {
   }
 
   function decidesOf(changed, { decided, deciding }) {
-    // A number is not right or wrong.
-    const truth = rows.answers ? null : rows.classes;
+    const truth = rows.classes;
     const none = () => ({ rows: 0, right: truth ? 0 : null, of: rows.n });
     const found = new Map(changed.map(({ number }) => [number, none()]));
     for (let i = 0; i < rows.n; i += 1) {
@@ -296,12 +283,26 @@ export function coverageOf(entry, store) {
 function stateOf(model, entries, found, { label, number = null }) {
   const { decided = null, answers = null } = found ?? {};
   let counts = null;
-  if (decided) {
-    counts = new Uint16Array(decided.length);
-    for (const { cover } of entries)
-      for (let i = 0; i < counts.length; i += 1) counts[i] += cover[i];
-  }
-  return { model, entries, decided, answers, counts, label, number, deciding: null, decides: null };
+  return {
+    model,
+    entries,
+    decided,
+    answers,
+    label,
+    number,
+    deciding: null,
+    decides: null,
+    get counts() {
+      counts ??= decided && countCovers(entries, decided.length);
+      return counts;
+    },
+  };
+}
+
+function countCovers(entries, n) {
+  const counts = new Uint16Array(n);
+  for (const { cover } of entries) for (let i = 0; i < n; i += 1) counts[i] += cover[i];
+  return counts;
 }
 
 /** The entries with one changed, taken out, or put in: in a list before the rules that always hold. */

@@ -1,4 +1,4 @@
-/** Which classes are taken for which: a matrix whose cells open their rows, after an edit with differences. */
+/** Which classes are called which: a matrix whose cells open their rows, after an edit with differences. */
 
 import { classLabel } from "../charts/chart.js";
 import { actionButton, h, scrolling } from "../core/dom.js";
@@ -55,7 +55,7 @@ export function confusion(store, actions) {
                 n
                   ? actionButton(
                       n.toLocaleString("en"),
-                      () => actions.showCases({ truth: c, decided: d }),
+                      () => actions.showCases(`${c}-${d}`),
                       "cell-link",
                       `${counted(n, "row")}, ${label} decided as ${classes[d]}: show them`,
                     )
@@ -102,7 +102,7 @@ function confusionList(store, performance) {
   const wrong = performance.confusion
     .filter(([truth, decided]) => truth !== decided)
     .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
-  if (!wrong.length) return h("p", {}, "No class is taken for another.");
+  if (!wrong.length) return h("p", {}, "No class is called another.");
   return [
     h(
       "p",
@@ -119,7 +119,7 @@ function confusionList(store, performance) {
             "li",
             {},
             classLabel(store, model.classes[truth]),
-            " taken for ",
+            " called ",
             classLabel(store, model.classes[decided]),
             ` ${n} ×`,
           ),

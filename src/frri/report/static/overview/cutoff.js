@@ -4,11 +4,9 @@
  */
 
 import { explain, probabilities } from "../../../export/evaluator.js";
-import { actionButton, h, put } from "../core/dom.js";
-import { option } from "../rules/filters.js";
+import { actionButton, h, labelled, option, put, scrolling } from "../core/dom.js";
 import { counted, percentText } from "../core/format.js";
-import { isOrdered } from "../model/ordinal.js";
-import { addsVotes } from "../model/votes.js";
+import { kindOf } from "../model/kind.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 
 /** Shares of rows and a cut-off closer than this are a tie, which rounding may decide. */
@@ -41,7 +39,7 @@ async function measure(store) {
   const { rows, state } = store;
   const { model } = state;
   const equal = { ...withoutCosts(model), trust: 1 };
-  const hasNearest = model.semantics.fallback === "nearest" && !isOrdered(model) && model.rules.some(({ weight }) => weight > 0);
+  const hasNearest = model.semantics.fallback === "nearest" && !kindOf(model).isOrdered && model.rules.some(({ weight }) => weight > 0);
   const shares = model.classes.map(() => new Float64Array(rows.n));
   const isFixed = new Uint8Array(rows.n);
   const finished = await forEachYielding(
@@ -58,7 +56,7 @@ async function measure(store) {
 
 /** The model with equal costs, as `with_decision("accuracy")` returns it. */
 function withoutCosts({ costs, ...model }) {
-  if (!costs || !addsVotes(model)) return model;
+  if (!costs || !kindOf(model).addsVotes) return model;
   const snapped = (value) => Math.round(value * 2 ** 40) / 2 ** 40;
   return { ...model, base: model.base.map((base, c) => snapped(base) - snapped(Math.log(costs[c]))) };
 }
@@ -95,7 +93,7 @@ function cutoffBlock({ facts, rows }, { model, decided }, found) {
         shown,
         actionButton("Model's decision", () => choose(own.decision)),
       ),
-      figures,
+      scrolling("Measures at the cut-off", figures),
       h("div", { class: "trimmer" }, labelled("Cost of a false positive", costs[0]), labelled("Cost of a false negative", costs[1]), cheapest),
     ),
     kept,
@@ -200,7 +198,7 @@ function scale(model, { shares, isFixed }, position) {
 
 /** How a model keeps a cut-off; why not where no costs lead to the same decisions. */
 function keeping(model, own, cut, called) {
-  const share = isOrdered(model) ? null : costShare(own, cut, called);
+  const share = kindOf(model).isOrdered ? null : costShare(own, cut, called);
   if (share === null) return `No costs lead to exactly these decisions${reason(own, called)}.`;
   // Of rounded differences only the decimals that the share has.
   const costs = model.classes.map((label, c) => [label, c === own.position ? Number((1 - share).toFixed(PLACES.at(-1))) : share]);
@@ -276,10 +274,6 @@ function figure(name, hits, rows) {
     h("td", { class: "number" }, rows ? percentText(hits / rows) : "–"),
     h("td", { class: "number muted" }, `${hits.toLocaleString("en")} of ${rows.toLocaleString("en")}`),
   );
-}
-
-function labelled(text, control) {
-  return h("div", { class: "field" }, h("label", { for: control.id }, text), control);
 }
 
 function code(text) {

@@ -1,69 +1,70 @@
-/** Which attributes matter: what is lost without each, and in how many rules it is used. */
+/** Which columns matter: what is lost without each, in how many rules it is used, and which way it moves answers. */
 
 import { shareBar } from "../charts/chart.js";
-import { h, named } from "../core/dom.js";
+import { h, named, put, sentence } from "../core/dom.js";
 import { counted, percentText } from "../core/format.js";
-
-const MOST_ATTRIBUTES = 15;
+import { directionParts, effectOf } from "../model/effects.js";
 
 /**
- * The loss of accuracy is measured in Python, of the rules as learned; where they are used is counted.
+ * The loss of accuracy is measured in Python, of the rules as learned; where columns are used is counted.
  *
  * @param {object} store
- * @returns {Array}
+ * @param {number} most columns
+ * @param {boolean} isShort without numbers
+ * @returns {?HTMLElement} null where no rule uses a column
  */
-export function importance({ facts, state, isEdited }) {
+export function importance(store, most, isShort) {
+  const { facts, state, isEdited, rows } = store;
   const used = new Map();
   for (const { rule } of state.entries)
     for (const name of new Set(rule.if.map((condition) => condition.attribute)))
       used.set(name, (used.get(name) ?? 0) + 1);
-  const attributes = facts.attributes.map((attribute) => ({
-    ...attribute,
-    n_rules: used.get(attribute.name) ?? 0,
-  }));
-  const known = !isEdited && attributes.some((attribute) => attribute.importance !== null);
-  const size = (attribute) =>
-    known ? attribute.importance : attribute.n_rules / Math.max(state.entries.length, 1);
-  const order = [...attributes].sort((a, b) => size(b) - size(a) || b.n_rules - a.n_rules);
-  const most = Math.max(...order.map(size), 1e-9);
-  const rows = order
-    .slice(0, MOST_ATTRIBUTES)
-    .map((attribute) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, named(attribute.name)),
-        h("td", { class: "bar" }, shareBar(size(attribute) / most)),
-        known ? h("td", { class: "number" }, percentText(Math.max(attribute.importance, 0))) : null,
-        h("td", { class: "number" }, attribute.n_rules),
-      ),
+  const known = !isEdited && facts.attributes.some((attribute) => attribute.importance !== null);
+  const size = ({ name, importance: loss }) => (known ? loss : (used.get(name) ?? 0) / Math.max(state.entries.length, 1));
+  const order = facts.attributes
+    .map((attribute, j) => ({ ...attribute, j }))
+    .filter(({ name }) => used.has(name))
+    .sort((a, b) => size(b) - size(a) || used.get(b.name) - used.get(a.name));
+  if (!order.length) return null;
+  const largest = Math.max(...order.map(size), 1e-9);
+  const shown = order.slice(0, most);
+  const directions = shown.map(() => h("td", { class: "direction" }));
+  if (rows) showDirections();
+  const line = (attribute, k) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, named(attribute.name)),
+      h("td", { class: "bar" }, shareBar(size(attribute) / largest)),
+      directions[k],
+      isShort || !known ? null : h("td", { class: "number" }, percentText(Math.max(attribute.importance, 0))),
+      isShort ? null : h("td", { class: "number" }, used.get(attribute.name)),
     );
-  const rest = order.length - rows.length;
-  return [
+  const help = known
+    ? `How much ${facts.numbers ? "R²" : "accuracy"} is lost when the values of a column are shuffled`
+    : "In how many rules each column is used";
+  const heading = (text, extra) => h("th", { scope: "col", class: extra }, text);
+  const table = h(
+    "table",
+    { class: "importance", title: isShort ? help : null },
     h(
-      "p",
-      { class: "muted" },
-      known
-        ? `How much ${facts.numbers ? "R2" : "accuracy"} is lost when an attribute’s values are shuffled, and in how many rules it is used.`
-        : "In how many rules each attribute is used.",
+      "thead",
+      { class: isShort ? "hidden" : null },
+      h("tr", {}, heading("Column"), heading("Importance"), heading("Direction", "direction"), isShort || !known ? null : heading("Loss", "number"), isShort ? null : heading("Rules", "number")),
     ),
-    h(
-      "table",
-      { class: "importance" },
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          h("th", { scope: "col" }, "Attribute"),
-          h("td", {}),
-          known ? h("th", { scope: "col", class: "number" }, "Loss") : null,
-          h("th", { scope: "col", class: "number" }, "Rules"),
-        ),
-      ),
-      h("tbody", {}, rows),
-    ),
-    rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more attribute")}`) : null,
-  ];
+    h("tbody", {}, shown.map(line)),
+  );
+  const rest = order.length - shown.length;
+  if (isShort) return table;
+  return h("div", {}, h("p", { class: "muted" }, `${help}.`), table, rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more column")}`) : null);
+
+  async function showDirections() {
+    for (const [k, { j }] of shown.entries()) {
+      if (facts.model.attributes[j].kind === "nominal") continue;
+      const points = await effectOf(store, j, 1, () => store.state !== state);
+      if (!points) return;
+      const ends = facts.model.attributes[j].categories ? [points[0], points.at(-1)] : points;
+      put(directions[k], sentence(directionParts(facts, ends) ?? []));
+    }
+  }
 }

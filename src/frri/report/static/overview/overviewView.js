@@ -1,23 +1,22 @@
 /**
- * Overview: what decides, how good it is, what fewer rules are worth, which attributes matter, and last how the
- * model came about.
+ * Overview: what decides, how good it is, which columns matter, and last how the model came about.
  */
 
-import { roleOf } from "../model/contributions.js";
 import { confusion } from "./confusion.js";
 import { cutoffCard } from "./cutoff.js";
-import { byId, h, put } from "../core/dom.js";
-import { flowPicture, orderWords } from "../charts/flow.js";
-import { curveBlock } from "./sizeSlider.js";
+import { effectsCard } from "./effectCurves.js";
 import { importance } from "./importance.js";
 import { dataBlock, modelBlock, pairs, proofBlock } from "./provenance.js";
-import { metrics, performanceOf } from "../model/measures.js";
-import { mergedRules } from "./merged.js";
-import { predictsNumbers, shownNumber } from "../model/regression.js";
-import { scatterPicture } from "../charts/scatter.js";
-import { subgroupsCard } from "./subgroups.js";
 import { sizesCard } from "./sizes.js";
+import { subgroupsCard } from "./subgroups.js";
+import { flowPicture } from "../charts/flow.js";
+import { scatterPicture } from "../charts/scatter.js";
+import { actionButton, byId, h, put } from "../core/dom.js";
 import { counted, percentText } from "../core/format.js";
+import { kindOf, shownNumber } from "../model/kind.js";
+import { metrics, performanceOf } from "../model/measures.js";
+
+const MOST_COLUMNS = 15;
 
 /**
  * @param {object} store
@@ -26,7 +25,7 @@ import { counted, percentText } from "../core/format.js";
  */
 export function overviewView(store, actions) {
   const place = byId("overview-view");
-  const isNumber = predictsNumbers(store.facts.model);
+  const isNumber = kindOf(store.facts.model).isNumber;
   let shown = null;
   store.subscribe(() => {
     if (!byId("panel-overview").hidden) refresh();
@@ -42,20 +41,19 @@ export function overviewView(store, actions) {
       h(
         "div",
         { class: "overview" },
-        glance(store, actions),
+        effectsCard(store),
         isNumber
           ? errorsCard(store, actions)
           : [card("Accuracy", "third", accuracy(store)), card("Confusion matrix", "rest", confusion(store, actions)), cutoffCard(store)],
         subgroupsCard(store),
-        card(`${isNumber ? "Error" : "Accuracy"} against the number of rules`, "half", curveBlock(store)),
-        card("Attributes", "half", importance(store)),
+        flowCard(store, actions),
+        card("Columns", "half", importance(store, MOST_COLUMNS, false) ?? h("p", { class: "muted" }, "No rule uses a column.")),
         sizesCard(store),
-        mergedRules(store, actions),
         h(
           "div",
           { class: "parts" },
           card("Data", "", dataBlock(store)),
-          card("Model", "", modelBlock(store)),
+          card("Model", "", modelBlock(store), actionButton("Download model", actions.download)),
           proof && card("Proof of minimality", "", proof),
         ),
       ),
@@ -68,7 +66,7 @@ function errorsCard(store, actions) {
   const { facts, rows } = store;
   const found = facts.performance && (store.isEdited ? metrics(store.state, rows) : facts.performance);
   if (!found)
-    return h("section", { class: "card wide" }, h("h2", {}, "How far off"), h("p", { class: "muted" }, "Unknown: give the report rows whose number is known to see it."));
+    return h("section", { class: "card wide" }, h("h2", {}, "Errors"), h("p", { class: "muted" }, "Unknown: give the report rows whose number is known to see it."));
   const show = (value) => shownNumber(facts, value);
   // Intervals are measured in Python, of the rules as learned.
   const between = (ends, text) => (ends ? `, 95 % interval ${text(ends[0])} to ${text(ends[1])}` : "");
@@ -81,14 +79,14 @@ function errorsCard(store, actions) {
     h(
       "div",
       {},
-      h("h2", {}, "How far off"),
+      h("h2", {}, "Errors"),
       h("p", { class: "figure" }, show(found.mae)),
-      h("p", {}, `on average, of ${counted(n, n < facts.data.n_rows ? "embedded row" : "row")}; always answering the mean ${show(mean)} is off by ${show(meanOff)}.${store.isEdited ? ` As learned, the rules were off by ${show(metrics(store.original, rows).mae)}.` : ""}`),
+      h("p", {}, `mean absolute error on ${counted(n, n < facts.data.n_rows ? "embedded row" : "given row")}; predicting the mean ${show(mean)}: ${show(meanOff)}.${store.isEdited ? ` As learned: ${show(metrics(store.original, rows).mae)}.` : ""}`),
       pairs([
         ["Mean absolute error", `${show(found.mae)}${between(found.mae_interval, show)}`],
         ["Root mean squared error", `${show(found.rmse)}${between(found.rmse_interval, show)}`],
-        ["Of always answering the mean", show(meanSquared)],
-        ["R2", `${share(found.r2)}${between(found.r2_interval, share)}`],
+        ["Of predicting the mean", show(meanSquared)],
+        ["R²", `${share(found.r2)}${between(found.r2_interval, share)}`],
       ]),
     ),
     h(
@@ -100,22 +98,13 @@ function errorsCard(store, actions) {
   );
 }
 
-/** What is behind the answers; null where that cannot be told. */
-function glance(store, actions) {
+/** The flow of rows through rules; null where there is none. */
+function flowCard(store, actions) {
   const picture = flowPicture(store, actions);
   if (!picture) return null;
-  const { heading, past, meaning } = roleOf(store.facts.model);
-  return h(
-    "section",
-    { class: "card wide" },
-    h("h2", {}, heading),
-    h(
-      "p",
-      { class: "muted" },
-      `Widths are rows ${past}: ${counted(store.rows.n, store.facts.data.sampled ? "embedded row" : "row")}.${store.rows.classes && !store.rows.answers ? " Hatched: decided wrongly." : ""} ${meaning} ${orderWords(store.facts)}`,
-    ),
-    picture,
-  );
+  const basis = counted(store.rows.n, store.facts.data.sampled ? "embedded row" : "row");
+  const text = `Decision flow of ${basis} from columns through rules to classes${store.rows.classes ? " (hatched: errors)" : ""}. The rows of a rule are shared out evenly among its columns.`;
+  return h("section", { class: "card wide" }, h("h2", {}, "Decision flow"), h("p", { class: "muted" }, text), picture);
 }
 
 function card(title, width, ...children) {
@@ -136,18 +125,15 @@ function accuracy(store) {
     );
   const { coverage } = metrics(state, rows);
   const learned = percentText(metrics(original, rows).accuracy);
-  const before = isEdited ? ` As learned, the rules decided ${learned} rightly.` : "";
-  const basis = performance.n < given.n_rows ? "embedded row" : "row";
-  const whose = {
-    true: "These are the training rows: new rows will be decided less well.",
-    false: "These are not the training rows.",
-    null: "",
-  }[overview.is_training];
+  const before = isEdited ? ` As learned: ${learned}.` : "";
+  const whose = { true: "training row", false: "new row", null: "given row" }[overview.is_training];
+  const basis = performance.n < given.n_rows ? `embedded ${whose}` : whose;
+  const caution = overview.is_training === false ? "" : " Accuracy on new data is lower than on training rows.";
   return [
     h("p", { class: "figure" }, percentText(performance.accuracy)),
-    h("p", {}, `of ${counted(performance.n, basis)} are decided rightly.${before} ${whose}`),
+    h("p", {}, `of ${counted(performance.n, basis)} are classified correctly.${before}${caution}`),
     pairs([
-      ["Balanced over the classes", percentText(performance.balanced_accuracy)],
+      ["Balanced accuracy", percentText(performance.balanced_accuracy)],
       [
         "Covered by a rule",
         `${percentText(coverage)}${given.sampled ? ` of ${rows.n.toLocaleString("en")} sampled` : ""}`,

@@ -4,12 +4,11 @@ import { classBar } from "../charts/chart.js";
 import { h, named } from "../core/dom.js";
 import { editsOf } from "../edit/ruleEdits.js";
 import { metrics } from "../model/measures.js";
-import { predictsNumbers, shownNumber } from "../model/regression.js";
-import { addsVotes } from "../model/votes.js";
-import { counted, decimal, percentText, shareText, signedText } from "../core/format.js";
+import { kindOf, shownNumber } from "../model/kind.js";
+import { counted, percentText, shareText, signedText } from "../core/format.js";
 
 const HOW = {
-  "best-rule": "The rule that covers a row best decides, by degree times confidence.",
+  "best-rule": "The rule that covers a row best decides, by degree times weight.",
   "added-votes": "The rules that hold add up, class by class; the largest sum decides.",
   "first-match": "Rules are a list; the first one that holds decides.",
   "softmax-votes":
@@ -18,7 +17,7 @@ const HOW = {
     "Rules say at least or at most a class; the strongest for and against each class decide between them.",
   "cumulative-logits":
     "Rules move the answer up or down the order of the classes; what they add up to gives each class its share.",
-  "weighted-mean": "The mean of the numbers of the rules that hold, weighted by degree times confidence.",
+  "weighted-mean": "The mean of the numbers of the rules that hold, weighted by degree times weight.",
   "added-contributions": "Rules add their numbers, times the degree to which they hold, to a base.",
   nearest: "Where no rule holds, the nearest one decides.",
   stretched: "Where no rule holds, rules are cut before their first failing condition.",
@@ -30,7 +29,7 @@ const HOW = {
 const COSTS = " What speaks for a class, and its frequency, count times its cost.";
 
 const MISSING = {
-  typical: "counts as the typical one of its attribute",
+  typical: "counts as the typical one of its column",
   fails: "satisfies no condition",
   similar: "satisfies any condition",
 };
@@ -54,7 +53,7 @@ export function dataBlock(store) {
     pairs([
       ["Learned from", nTraining ? counted(nTraining, "row") : "unknown"],
       [
-        "Attributes",
+        "Columns",
         Object.entries(kinds)
           .map(([kind, n]) => `${n} ${kind}`)
           .join(", "),
@@ -86,16 +85,16 @@ export function modelBlock({ facts, state, rows }) {
   const edits = editsOf(model);
   return [
     pairs([
-      ["Learner", overview.learner ?? "unknown"],
+      ["Algorithm", overview.learner ?? "unknown"],
       edits > 0 && ["Edits since", edits.toLocaleString("en")],
       ["Rules", rules.toLocaleString("en")],
       [
         "Conditions",
-        `${conditions.toLocaleString("en")}${rules ? `, ${decimal(conditions / rules)} per rule` : ""}`,
+        `${conditions.toLocaleString("en")}${rules ? `, ${(conditions / rules).toFixed(1)} per rule` : ""}`,
       ],
-      addsVotes(model) && ["Base", baseParts(model)],
+      kindOf(model).addsVotes && ["Base", baseParts(model)],
       model.costs && ["Cost of misclassifying", costParts(model)],
-      predictsNumbers(model) && model.base && ["Base", shownNumber(facts, model.base[0])],
+      kindOf(model).isNumber && model.base && ["Base", shownNumber(facts, model.base[0])],
       ["Conditions joined by", model.semantics.t_norm.replace("_", " ")],
       [
         "Values beyond the training range",

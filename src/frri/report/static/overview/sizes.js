@@ -1,4 +1,4 @@
-/** What so many rules are worth: the sizes that the learner tried in cross-validation, with their standard errors. */
+/** The sizes that the learner tried in cross-validation, with their standard errors. */
 
 import { h, s, scrolling } from "../core/dom.js";
 import { smallTable } from "../charts/rowTable.js";
@@ -19,24 +19,27 @@ export function sizesCard({ facts }) {
   return h(
     "section",
     { class: "card half" },
-    h("h2", {}, "What so many rules are worth"),
+    h("h2", {}, "Size by cross-validation"),
     h(
       "p",
       { class: "muted" },
-      `${capitalised(measure)} on parts of the training rows that the rules were not learned from, with its standard error. At most ${counted(chosen, "rule")} was chosen, the fewest within half a standard error of the best.`,
+      `${capitalised(measure)} on held-out training rows, with its standard error. Chosen: at most ${counted(chosen, "rule")}, the fewest within half a standard error of the best.`,
     ),
     scrolling("Curve of the cross-validation", drawing(path, near)),
     h(
       "details",
       {},
       h("summary", {}, "The numbers"),
-      smallTable(
-        ["At most", capitalised(measure), "Standard error"],
-        sizes.map((size, k) => [
-          `${counted(size, "rule")}${size === chosen ? " (chosen)" : ""}`,
-          scores[k].toFixed(3),
-          errors[k].toFixed(3),
-        ]),
+      scrolling(
+        "Table of the cross-validation",
+        smallTable(
+          ["At most", capitalised(measure), "Standard error"],
+          sizes.map((size, k) => [
+            `${counted(size, "rule")}${size === chosen ? " (chosen)" : ""}`,
+            scores[k].toFixed(3),
+            errors[k].toFixed(3),
+          ]),
+        ),
       ),
     ),
   );

@@ -1,15 +1,12 @@
 /** How good decisions are in the groups of rows that have the same value of a column. */
 
-import { h, named, put } from "../core/dom.js";
-import { option } from "../rules/filters.js";
-import { counted, percentText, show } from "../core/format.js";
+import { h, named, option, put, scrolling } from "../core/dom.js";
+import { counted, percentText } from "../core/format.js";
 import { wilson } from "../model/measures.js";
+import { groupsOf } from "../model/rows.js";
 import { ranking } from "../model/ranking.js";
-import { shownMove, shownNumber } from "../model/regression.js";
+import { shownMove, shownNumber } from "../model/kind.js";
 import { smallTable } from "../charts/rowTable.js";
-
-/** Values of a column that makes groups, at most. */
-const MOST_GROUPS = 12;
 
 /** Groups of fewer rows are marked. */
 const FEW_ROWS = 30;
@@ -24,13 +21,15 @@ const MOST_CLASSES = 4;
 export function subgroupsCard(store) {
   const { facts, rows } = store;
   if (!rows || !(rows.truth ?? rows.classes)) return null;
-  const columns = ranking(facts).map((j) => [j, groupsOf(store, j)]).filter(([, groups]) => groups);
+  const columns = ranking(facts)
+    .map((j) => ({ j, groups: groupsOf(facts, rows, j) }))
+    .filter(({ groups }) => groups);
   if (!columns.length) return null;
-  const place = h("div", {});
+  const place = scrolling("Table of subgroups");
   const chosen = h(
     "select",
     { id: "subgroup-column", onchange: draw },
-    columns.map(([j], k) => option(String(k), facts.model.attributes[j].name)),
+    columns.map(({ j }, k) => option(String(k), facts.model.attributes[j].name)),
   );
   draw();
   return h(
@@ -47,8 +46,8 @@ export function subgroupsCard(store) {
   );
 
   function draw() {
-    const [j, groups] = columns[Number(chosen.value)];
-    const [titles, cells] = rows.truth ? errors(store) : recalls(store);
+    const { j, groups } = columns[Number(chosen.value)];
+    const { titles, cells } = rows.truth ? errors(store) : recalls(store);
     put(
       place,
       smallTable(
@@ -63,28 +62,6 @@ export function subgroupsCard(store) {
   }
 }
 
-/** The values of a column with their rows, in order; null for too many or too few. */
-function groupsOf({ facts, rows }, j) {
-  const attribute = facts.model.attributes[j];
-  const found = new Map();
-  for (let i = 0; i < rows.n; i += 1) {
-    // A missing value is a group of its own.
-    const value = rows.columns[j][i];
-    if (!found.has(value)) found.set(value, []);
-    found.get(value).push(i);
-    if (found.size > MOST_GROUPS) return null;
-  }
-  if (found.size < 2) return null;
-  const order = (value) => (Number.isNaN(value) ? Infinity : value);
-  return [...found].sort(([a], [b]) => order(a) - order(b)).map(([value, own]) => [nameOf(attribute, value), own]);
-}
-
-function nameOf(attribute, value) {
-  if (Number.isNaN(value)) return "missing";
-  if (attribute.categories) return attribute.categories[value] ?? "not seen in training";
-  return show(attribute, value);
-}
-
 /** Accuracy, and the recall of each of few classes. */
 function recalls({ facts, rows, state }) {
   const classes = facts.model.classes.length > MOST_CLASSES ? [] : [...facts.model.classes.keys()];
@@ -97,17 +74,17 @@ function recalls({ facts, rows, state }) {
       h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
     ];
   };
-  return [
-    ["Accuracy", ...classes.map((c) => ["Recall of ", named(facts.model.classes[c])])],
-    (own) => [share(own), ...classes.map((c) => share(own.filter((i) => rows.classes[i] === c)))],
-  ];
+  return {
+    titles: ["Accuracy", ...classes.map((c) => ["Recall of ", named(facts.model.classes[c])])],
+    cells: (own) => [share(own), ...classes.map((c) => share(own.filter((i) => rows.classes[i] === c)))],
+  };
 }
 
 /** Mean absolute error, and the mean of the errors with their signs. */
 function errors({ facts, rows, state }) {
   const mean = (own, of) => own.reduce((sum, i) => sum + of(state.answers[i] - rows.truth[i]), 0) / own.length;
-  return [
-    ["Mean absolute error", "Mean error"],
-    (own) => [shownNumber(facts, mean(own, Math.abs)), shownMove(facts, mean(own, (error) => error))],
-  ];
+  return {
+    titles: ["Mean absolute error", "Mean error"],
+    cells: (own) => [shownNumber(facts, mean(own, Math.abs)), shownMove(facts, mean(own, (error) => error))],
+  };
 }

@@ -1,25 +1,20 @@
-/** What stands beside the matrix: what rules decide or carry and how well, otherwise what they cover. */
+/** What stands beside a rule: how many rows it decides and how well, otherwise how many it covers. */
 
-import { roleOf } from "../model/contributions.js";
-import { classColour, decidedBar, ownSeries } from "../charts/chart.js";
+import { classColour, decidedBar } from "../charts/chart.js";
+import { counted, percentText, shareText } from "../core/format.js";
 import { h } from "../core/dom.js";
+import { kindOf, ownSeries } from "../model/kind.js";
 import { performanceOf, wilson } from "../model/measures.js";
-import { addsNumbers, predictsNumbers } from "../model/regression.js";
 import { coverageOf } from "../model/store.js";
-import { counted, percentText, shareText, weightName } from "../core/format.js";
 
 /**
  * @param {object} store
  * @returns {string[]} keys of the columns
  */
-export function statKeys(store) {
-  const { model } = store.facts;
-  const known = store.state.decides ? ["decides"] : [];
-  const last = store.facts.stability ? ["returns"] : [];
-  if (predictsNumbers(model))
-    return [...known, "coverage", ...(addsNumbers(model) ? [] : ["confidence"]), ...last];
-  if (known.length) return ["decides", "right", ...last];
-  return ["coverage", "precision", "confidence", ...last];
+export function statKeys({ facts, state }) {
+  const last = facts.stability ? ["returns"] : [];
+  if (state.decides) return ["decides", "right", ...last];
+  return ["coverage", ...(kindOf(facts.model).isAlone ? ["precision"] : []), ...last];
 }
 
 /**
@@ -28,14 +23,13 @@ export function statKeys(store) {
  * @returns {HTMLElement[]} the cells of a rule
  */
 export function statCells(store, entry) {
-  const { known, rule, number } = entry;
+  const { known, number } = entry;
   const found = store.state.decides?.get(number);
   const cells = {
     decides: () => decidesCell(store, entry, found),
-    right: () => rightCell(found, roleOf(store.facts.model)),
+    right: () => rightCell(found, "that it decides"),
     coverage: () => cell("coverage", "Covers", percentText(coverageOf(entry, store))),
     precision: () => cell("precision", "Precision", shareText(known.precision)),
-    confidence: () => cell("confidence", weightName(store.facts.model), shareText(rule.weight)),
     returns: () => cell("returns", "Returns", percentText(known.returns)),
   };
   return statKeys(store).map((key) => cells[key]());
@@ -43,7 +37,7 @@ export function statCells(store, entry) {
 
 /**
  * @param {object} store
- * @returns {?HTMLElement[]} the cells of the rows that are due to no rule; null without any
+ * @returns {?HTMLElement[]} the cells of the rows that no rule covers; null without any
  */
 export function uncoveredCells(store) {
   const { facts, rows, state, isEdited } = store;
@@ -51,52 +45,46 @@ export function uncoveredCells(store) {
   const of = isEdited ? rows.n : facts.data.n_rows;
   const known = [...state.decides.values()];
   const total = (key) => known.reduce((sum, one) => sum + one[key], 0);
-  const performance = predictsNumbers(facts.model) ? null : performanceOf(store);
+  const performance = performanceOf(store);
   const found = {
     rows: of - total("rows"),
     right: performance && Math.round(performance.accuracy * of) - total("right"),
   };
   if (!found.rows) return null;
-  const { title } = roleOf(facts.model);
   const cells = {
-    decides: () => cell("decides", title, h("span", {}, found.rows.toLocaleString("en"))),
-    right: () => rightCell(found, { verb: "is left with" }),
+    decides: () => cell("decides", "Decides", h("span", {}, found.rows.toLocaleString("en"))),
+    right: () => rightCell(found, "that no rule covers"),
   };
   return statKeys(store).map((key) => (cells[key] ?? (() => cell(key, "", "")))());
 }
 
 function decidesCell(store, { rule }, found) {
-  const { title, isAlone } = roleOf(store.facts.model);
   const colour = classColour(store.facts, ownSeries(store.facts, rule));
-  if (!found.rows) return cell("decides", title, h("span", { class: "muted" }, isAlone ? "nothing" : "0"));
-  const decides = cell(
-    "decides",
-    title,
-    h("span", {}, found.rows.toLocaleString("en")),
-    decidedBar(
-      found.rows / mostDecided(store.state),
-      found.right === null ? 1 : found.right / found.rows,
-      colour,
-    ),
+  if (!found.rows) return cell("decides", "Decides", h("span", { class: "muted" }, "nothing"));
+  const bar = decidedBar(
+    found.rows / mostDecided(store.state),
+    found.right === null ? 1 : found.right / found.rows,
+    colour,
   );
+  const decides = cell("decides", "Decides", h("span", {}, found.rows.toLocaleString("en")), bar);
   decides.title = `${percentText(found.rows / found.of)} of ${counted(found.of, "row")}`;
   return decides;
 }
 
-function rightCell(found, { verb }) {
-  if (!found.rows || found.right === null) return cell("right", "Right", "–");
+function rightCell(found, which) {
+  if (!found.rows || found.right === null) return cell("right", "Correct", "–");
   const [low, high] = wilson(found.right, found.rows);
   const right = cell(
     "right",
-    "Right",
+    "Correct",
     h("span", {}, percentText(found.right / found.rows)),
     h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
   );
-  right.title = `${found.right.toLocaleString("en")} of ${counted(found.rows, "row")} that it ${verb}; 95 % interval ${percentText(low)} to ${percentText(high)}`;
+  right.title = `${found.right.toLocaleString("en")} of ${counted(found.rows, "row")} ${which}; 95 % interval ${percentText(low)} to ${percentText(high)}`;
   return right;
 }
 
-/** The rows decided by the rule that decides most: bars are shares of them. */
+/** The rows decided by the rule that decides most: bars are fractions of them. */
 function mostDecided(state) {
   if (!largest.has(state))
     largest.set(state, Math.max(...[...state.decides.values()].map(({ rows }) => rows), 1));

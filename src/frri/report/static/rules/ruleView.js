@@ -1,51 +1,67 @@
 /**
- * A rule opened: the sentence, what it covers and where it errs, what it alone covers, and the rules
- * around it.
+ * A rule opened: its conditions over the rows, what it covers and misclassifies, the rules around it, and the form
+ * that changes it.
  */
 
-import { roleOf } from "../model/contributions.js";
 import { classBar, classLabel, ruleLabel, shareBar } from "../charts/chart.js";
-import { h, named, scrolling, sentence } from "../core/dom.js";
-import { alone } from "../edit/ruleEdits.js";
 import { conditionHistogram } from "../charts/conditionHistogram.js";
-import { neighbouring, overlapping } from "../model/neighbors.js";
-import { wilson } from "../model/measures.js";
-import { coveredNumbers } from "./numberRows.js";
-import { predictsNumbers } from "../model/regression.js";
-import { speaksFor } from "../model/ordinal.js";
-import { ruleParts } from "../text/ruleText.js";
-import { rowTable } from "../charts/rowTable.js";
 import { scalesOnce } from "../charts/distributions.js";
-import { conditionText } from "../text/conditionText.js";
+import { rowTable } from "../charts/rowTable.js";
+import { counted, percentText, shareText } from "../core/format.js";
+import { actionButton, h, put, scrolling, sentence } from "../core/dom.js";
+import { alone } from "../edit/ruleEdits.js";
+import { kindOf, shownMove, shownNumber, speaksFor } from "../model/kind.js";
+import { wilson } from "../model/measures.js";
+import { overlapping } from "../model/rows.js";
+import { phrasesOf } from "../model/ruleText.js";
 import { coverageOf } from "../model/store.js";
-import { attributesByName, counted, percentText, shareText } from "../core/format.js";
 
 const MOST_ERRORS = 8;
-const MOST_NEIGHBOURS = 5;
+const MOST_NEIGHBORS = 5;
 
 /**
  * @param {object} store
  * @param {object} entry
  * @param {object} actions
+ * @param {Set<number>} editing numbers of the rules that are being changed
  * @returns {HTMLElement}
  */
-export function openedRule(store, entry, actions) {
-  return h(
-    "div",
-    { class: "opened-rule" },
-    h("p", { class: "sentence" }, sentence(ruleParts(store.facts.model, entry.rule))),
-    entry.rule.if.length ? conditionsBlock(store, entry) : null,
-    h(
-      "div",
-      { class: "columns" },
-      block("What it covers", coverage(store, entry)),
-      predictsNumbers(store.facts.model)
-        ? block("What its rows are", coveredNumbers(store, entry))
-        : block("Where it errs", errors(store, entry, actions)),
-      block("Overlapping and neighbouring rules", around(store, entry, actions)),
-    ),
-    actions.edit ? toolbar(store, entry, actions) : null,
-  );
+export function openedRule(store, entry, actions, editing) {
+  const place = h("div", { class: "opened-rule" });
+  const { number } = entry;
+  draw();
+  return place;
+
+  function toggle() {
+    if (editing.has(number)) editing.delete(number);
+    else editing.add(number);
+    draw();
+    place.querySelector(".editing")?.focus();
+  }
+
+  function draw() {
+    const isEditing = editing.has(number);
+    put(
+      place,
+      h(
+        "div",
+        { class: "toolbar" },
+        h("button", { type: "button", class: "editing", "aria-pressed": String(isEditing), onclick: toggle }, "Edit"),
+        actionButton("Remove", () => actions.remove(number), "", `Remove rule ${number}`),
+        actionButton("Copy link", (event) => actions.copyLink(event.currentTarget, `rule-${number}`)),
+      ),
+      isEditing ? actions.ruleEditor(entry) : entry.rule.if.length ? conditionsBlock(store, entry) : null,
+      h(
+        "div",
+        { class: "columns" },
+        block("Coverage", coverage(store, entry)),
+        kindOf(store.facts.model).isNumber
+          ? block("Its rows", coveredNumbers(store, entry))
+          : block("Errors", errors(store, entry, actions)),
+        block("Overlapping rules", around(store, entry, actions)),
+      ),
+    );
+  }
 }
 
 function block(title, ...children) {
@@ -53,55 +69,33 @@ function block(title, ...children) {
 }
 
 function conditionsBlock(store, entry) {
-  const { model } = store.facts;
-  const attributes = attributesByName(model);
   const scales = scalesOnce(store);
+  const legend = "Outline: all rows. Pale: rows that meet the other conditions. Solid: rows that the rule covers.";
   return h(
     "div",
     {},
     h(
       "ul",
       { class: "large-conditions" },
-      entry.rule.if.map((condition, k) => {
-        const attribute = attributes.get(condition.attribute);
-        return h(
-          "li",
-          {},
-          h("p", { class: "phrase" }, h("b", {}, named(attribute.name))),
-          conditionHistogram(store, entry, k, scales.get(attribute.name)),
-          h("p", { class: "phrase" }, named(conditionText(condition, attribute, model.semantics.clip))),
-        );
+      phrasesOf(store, entry).map(({ parts, places }) => {
+        const charts = places.map((k) => conditionHistogram(store, entry, k, scales.get(entry.rule.if[k].attribute)));
+        return h("li", {}, h("p", { class: "phrase name" }, sentence(parts)), charts);
       }),
     ),
-    store.rows
-      ? h(
-          "p",
-          { class: "muted legend" },
-          "Outline: all rows. Pale: rows that meet the other conditions. Solid: rows that the rule covers.",
-        )
-      : null,
+    store.rows ? h("p", { class: "muted legend" }, legend) : null,
   );
 }
 
 function coverage(store, entry) {
   const { known, rule } = entry;
-  if (known.covered === null || known.covered === undefined) {
-    return h(
-      "p",
-      { class: "muted" },
-      "Unknown: the model carries no statistics, and no data were given.",
-    );
-  }
-  const share = coverageOf(entry, store);
-  const total = share ? Math.round(known.covered / share) : known.n_rows;
+  if (known.covered === null || known.covered === undefined)
+    return h("p", { class: "muted" }, "Unknown: the model has no statistics, and the page no rows.");
+  const fraction = coverageOf(entry, store);
+  const total = fraction ? Math.round(known.covered / fraction) : known.n_rows;
   const parts = [
-    h(
-      "p",
-      {},
-      `${counted(known.covered, "row")}${total ? ` of ${total.toLocaleString("en")}` : ""}, ${percentText(share)}.`,
-    ),
+    h("p", {}, `${counted(known.covered, "row")}${total ? ` of ${total.toLocaleString("en")}` : ""}, ${percentText(fraction)}.`),
     known.support ? classBar(store, known.support) : null,
-    ...[decidesText(store, entry)].flat(),
+    decidesText(store, entry),
     returnsText(store, entry),
   ];
   // What it alone covered among the rules as learned says nothing about the edited ones.
@@ -109,45 +103,34 @@ function coverage(store, entry) {
   const byItself = store.rows ? alone(store.state, entry.cover) : learned;
   if (byItself !== null && byItself !== undefined) {
     const basis = store.rows && store.facts.data.sampled ? " of the embedded rows" : "";
-    parts.push(
-      h(
-        "p",
-        {},
-        byItself
-          ? `${counted(byItself, "row")}${basis} no other rule covers.`
-          : "Other rules cover all of this, too.",
-      ),
-    );
+    const text = byItself ? `${counted(byItself, "row")}${basis} no other rule covers.` : "Other rules cover all of them, too.";
+    parts.push(h("p", {}, text));
   }
+  if (kindOf(store.facts.model).isAlone) parts.push(h("p", { class: "muted" }, `Weight ${shareText(rule.weight)}.`));
   if (rule.source !== undefined)
-    parts.push(h("p", { class: "muted" }, `Made from training object ${rule.source}.`));
+    parts.push(h("p", { class: "muted" }, `Made from training row ${rule.source}.`));
   return parts;
 }
 
-/** How often about the same rule was learned from rows drawn anew. */
+/** How often about the same rule was learned from resampled rows. */
 function returnsText({ facts }, { known }) {
   if (known.returns === null || known.returns === undefined) return null;
   const { n_resamples: n } = facts.stability;
-  return h("p", {}, `About the same rule came back in ${Math.round(known.returns * n)} of ${n} resamples.`);
+  return h("p", {}, `About the same rule was learned from ${Math.round(known.returns * n)} of ${n} resamples.`);
 }
 
 function decidesText(store, { number }) {
   const found = store.state.decides?.get(number);
   if (!found) return null;
-  const { idle, verb, meaning } = roleOf(store.facts.model);
-  const explained = meaning ? h("p", { class: "muted" }, meaning) : null;
-  if (!found.rows) return [h("p", {}, idle), explained];
-  const head = `It ${verb} ${counted(found.rows, "row")}`;
-  if (found.right === null) return [h("p", {}, `${head}.`), explained];
+  if (!found.rows) return h("p", {}, "It decides nothing: wherever it holds, another rule counts more.");
+  const head = `It decides ${counted(found.rows, "row")}`;
+  if (found.right === null) return h("p", {}, `${head}.`);
   const [low, high] = wilson(found.right, found.rows);
-  return [
-    h(
-      "p",
-      {},
-      `${head}, ${found.right.toLocaleString("en")} of them rightly: ${percentText(found.right / found.rows)} (95 % interval ${percentText(low)} to ${percentText(high)}).`,
-    ),
-    explained,
-  ];
+  return h(
+    "p",
+    {},
+    `${head}, ${found.right.toLocaleString("en")} of them correctly: ${percentText(found.right / found.rows)} (95 % interval ${percentText(low)} to ${percentText(high)}).`,
+  );
 }
 
 function errors(store, entry, actions) {
@@ -158,103 +141,68 @@ function errors(store, entry, actions) {
     const { support } = entry.known;
     if (!support) return h("p", { class: "muted" }, "Unknown without labelled rows.");
     const wrong = support.reduce((sum, count, c) => sum + (isRight(c) ? 0 : count), 0);
-    return h(
-      "p",
-      {},
-      wrong
-        ? `${counted(wrong, "training row")} of other classes; give the report data to see them.`
-        : "Nowhere in the training data.",
-    );
+    const text = wrong ? `${counted(wrong, "training row")} of other classes; give the report data to see them.` : "None in the training data.";
+    return h("p", {}, text);
   }
   const wrong = [];
   for (let i = 0; i < rows.n; i += 1) if (entry.cover[i] && !isRight(rows.classes[i])) wrong.push(i);
-  if (!wrong.length)
-    return h(
-      "p",
-      {},
-      `Nowhere${facts.data.sampled ? " in the embedded rows" : ""}: all rows that it covers are of its class.`,
-    );
-  const outvoted = wrong.filter((i) => state.decided[i] === rows.classes[i]).length;
+  const basis = facts.data.sampled ? " in the embedded rows" : "";
+  if (!wrong.length) return h("p", {}, `None${basis}: all rows that it covers are of its class.`);
+  const corrected = wrong.filter((i) => state.decided[i] === rows.classes[i]).length;
   const names = [...new Set(entry.rule.if.map((condition) => condition.attribute))].slice(0, 4);
-  const columns = names.map((name) =>
-    facts.model.attributes.findIndex((attribute) => attribute.name === name),
-  );
+  const columns = names.map((name) => facts.model.attributes.findIndex((attribute) => attribute.name === name));
   return [
-    h(
-      "p",
-      {},
-      `${counted(wrong.length, "row")} of another class`,
-      outvoted ? `; other rules put ${outvoted} of them right.` : ".",
-    ),
+    h("p", {}, `${counted(wrong.length, "row")} of another class`, corrected ? `; other rules correct ${corrected} of them.` : "."),
     scrolling(
-      `Rows on which rule ${entry.number} errs`,
+      `Rows of other classes that rule ${entry.number} covers`,
       rowTable(store, actions, {
         shown: wrong.slice(0, MOST_ERRORS),
         columns,
-        titles: ["Is"],
-        cells: (i) => [classLabel(store, facts.model.classes[rows.classes[i]])],
+        known: [{ title: "Is", cell: (i) => classLabel(store, facts.model.classes[rows.classes[i]]) }],
       }),
     ),
-    wrong.length > MOST_ERRORS
-      ? h("p", { class: "muted" }, `and ${wrong.length - MOST_ERRORS} more`)
-      : null,
+    wrong.length > MOST_ERRORS ? h("p", { class: "muted" }, `and ${wrong.length - MOST_ERRORS} more`) : null,
   ];
+}
+
+/** The numbers of the rows that a rule covers, beside those of all rows. */
+function coveredNumbers({ rows, facts, state }, { cover }) {
+  if (!rows || !rows.truth) return h("p", { class: "muted" }, "Unknown without rows whose number is known.");
+  const covered = [...rows.truth.keys()].filter((i) => cover[i]);
+  if (!covered.length) return h("p", { class: "muted" }, "It covers no row.");
+  const text = (value) => shownNumber(facts, value);
+  const truth = covered.map((i) => rows.truth[i]);
+  const wrong = covered.map((i) => state.answers[i] - rows.truth[i]);
+  const basis = facts.data.sampled ? "embedded row" : "row";
+  return [
+    h(
+      "p",
+      {},
+      `The ${counted(covered.length, basis)} that it covers are ${text(mean(truth))} on average, ${text(Math.min(...truth))} to ${text(Math.max(...truth))}; all rows are ${text(mean([...rows.truth]))}.`,
+    ),
+    h("p", {}, `Mean absolute error of the model on them: ${text(mean(wrong.map(Math.abs)))}; mean error ${shownMove(facts, mean(wrong))}.`),
+  ];
+}
+
+function mean(numbers) {
+  return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 }
 
 function around(store, entry, actions) {
-  const overlaps = store.rows ? overlapping(store.state, entry, MOST_NEIGHBOURS) : [];
-  const known = new Set(overlaps.map((one) => one.entry));
-  const near = neighbouring(store.state, entry, MOST_NEIGHBOURS + known.size)
-    .filter((one) => !known.has(one.entry))
-    .slice(0, overlaps.length ? 2 : MOST_NEIGHBOURS);
-  if (!overlaps.length && !near.length) return h("p", { class: "muted" }, "None.");
-  const item = ({ entry: other, share }, text) =>
-    h(
-      "li",
-      {},
-      h(
-        "button",
-        { type: "button", class: "link", onclick: () => actions.openRule(other.number) },
-        `Rule ${other.number}`,
-      ),
-      ruleLabel(store, other.rule),
-      shareBar(share),
-      h("span", { class: "muted" }, text),
-    );
-  return [
-    overlaps.length ? h("p", { class: "muted" }, "They share rows:") : null,
-    h(
-      "ul",
-      { class: "neighbours" },
-      overlaps.map((one) => item(one, counted(one.rows, "row"))),
-    ),
-    near.length ? h("p", { class: "muted" }, "Their conditions are alike:") : null,
-    h(
-      "ul",
-      { class: "neighbours" },
-      near.map((one) => item(one, shareText(one.share))),
-    ),
-  ];
-}
-
-function toolbar(store, entry, actions) {
-  const button = (text, help, onclick) =>
-    h("button", { type: "button", title: help, onclick }, text);
-  const hasBounds = entry.rule.if.some((condition) => condition.trapezoid);
+  const overlaps = store.rows ? overlapping(store.state, entry, MOST_NEIGHBORS) : [];
+  if (!overlaps.length) return h("p", { class: "muted" }, store.rows ? "None." : "Unknown without rows.");
   return h(
-    "div",
-    { class: "toolbar" },
-    hasBounds
-      ? button("Loosen", "Move all bounds outwards by a twentieth of their range", () =>
-          actions.stretch(entry.number, 1),
-        )
-      : null,
-    hasBounds
-      ? button("Tighten", "Move all bounds inwards by a twentieth of their range", () =>
-          actions.stretch(entry.number, -1),
-        )
-      : null,
-    button("Edit…", "Change its conditions one by one", () => actions.edit(entry.number)),
-    button("Remove", "Take it out of the model", () => actions.remove(entry.number)),
+    "ul",
+    { class: "neighbors" },
+    overlaps.map(({ entry: other, rows, share }) =>
+      h(
+        "li",
+        {},
+        actionButton(`Rule ${other.number}`, () => actions.openRule(other.number), "link"),
+        ruleLabel(store, other.rule),
+        shareBar(share),
+        h("span", { class: "muted" }, counted(rows, "row")),
+      ),
+    ),
   );
 }

@@ -1,20 +1,19 @@
 /**
- * The rules: a matrix with search, filters and sorting; rows are drawn as they come into sight.
+ * The rules in words, each condition with a thin bar on the scale of its column; with search and sorting. Rows are
+ * drawn as they come into sight.
  */
 
-import { statCells, statKeys, cell, uncoveredCells } from "./ruleStats.js";
-import { roleOf } from "../model/contributions.js";
-import { ruleLabel } from "../charts/chart.js";
-import { announce, byId, h, keepingFocus, named, put, sentence } from "../core/dom.js";
-import { field, filterControls, option } from "./filters.js";
-import { columnHead, matrixCell, matrixColumns, placeOf, restCell } from "./matrix.js";
-import { predictsNumbers } from "../model/regression.js";
-import { ordersOf, sorted } from "./sortOrders.js";
-import { ruleParts } from "../text/ruleText.js";
-import { openedRule } from "./ruleView.js";
+import { classColour, ruleLabel } from "../charts/chart.js";
+import { scalesOnce } from "../charts/distributions.js";
+import { rangeBar } from "../charts/rangeBar.js";
+import { attributesByName, counted } from "../core/format.js";
+import { actionButton, announce, byId, field, h, keepingFocus, option, plain, put, sentence } from "../core/dom.js";
 import { forEachYielding } from "../core/yieldToUi.js";
-import { addsVotes } from "../model/votes.js";
-import { counted, signedText } from "../core/format.js";
+import { kindOf, ownSeries } from "../model/kind.js";
+import { joinedConditions, phrasesOf, ruleParts } from "../model/ruleText.js";
+import { statCells, statKeys, cell, uncoveredCells } from "./ruleStats.js";
+import { openedRule } from "./ruleView.js";
+import { ordersOf, sorted } from "./sortOrders.js";
 
 /** Rows drawn at a time: about a screen full, so that a keystroke never waits for more. */
 const CHUNK = 20;
@@ -24,26 +23,15 @@ const CHUNK = 20;
  *
  * @param {object} store
  * @param {object} actions what rows can do: see app.js
- * @returns {{open: function(number): void}}
+ * @returns {{open: function(number, boolean=): void}} the flag also opens the form that changes the rule
  */
 export function rulesView(store, actions) {
   const orders = ordersOf(store);
   const { model } = store.facts;
-  const isList = model.semantics.name === "first-match";
-  const first = orders.find(({ key }) => key === (isList ? "number" : "decides"));
-  const view = {
-    sort: first ?? orders.find(({ key }) => key === "coverage"),
-    descending: !isList,
-    shown: [],
-    drawn: 0,
-    open: new Set(),
-    columns: [],
-    hasRest: false,
-    onPaper: false,
-  };
+  const view = { sort: orders[0], descending: false, shown: [], drawn: 0, open: new Set(), editing: new Set() };
+  const texts = new Map();
   let drawnRows = new Map();
   const body = h("tbody", { role: "rowgroup" });
-  const heading = h("thead", { role: "rowgroup" });
   const count = h("p", { class: "count", id: "rule-count" });
   const end = h("div", { class: "sentinel" });
   const order = h(
@@ -51,28 +39,49 @@ export function rulesView(store, actions) {
     { id: "order", onchange: () => sortBy(orders[Number(order.value)]) },
     orders.map(({ name }, k) => option(String(k), `by ${name}`)),
   );
-  const chooser = matrixColumns(store, 100 * statKeys(store).length, () => relayout());
-  const controls = filterControls(
-    store,
-    () => refresh(),
-    field("Order", order),
-    chooser.element,
-    count,
+  const search = h("input", {
+    type: "search",
+    id: "search",
+    placeholder: `Column, value, ${model.classes.length ? "class" : "number"} or rule number`,
+    autocomplete: "off",
+    spellcheck: "false",
+    oninput: () => refresh(),
+  });
+  const known = new Map(orders.map((one) => [one.key, one]));
+  const heading = h(
+    "tr",
+    { role: "row" },
+    headCell(known.get("number"), sortBy),
+    h("th", { role: "columnheader", scope: "col", class: "col-if" }, "If"),
+    ["then", ...statKeys(store)].map((key) => headCell(known.get(key), sortBy)),
   );
   const table = h(
     "table",
-    { class: addsVotes(model) ? "rules voting" : "rules", role: "table", "aria-describedby": "rule-count" },
-    h("caption", { class: "hidden" }, "The rules of the model, attribute by attribute"),
-    heading,
+    { class: "rules", role: "table", "aria-describedby": "rule-count" },
+    h("caption", { class: "hidden" }, "The rules of the model"),
+    h("thead", { role: "rowgroup" }, heading),
     body,
   );
   const nothing = h(
     "p",
     { class: "nothing", hidden: true },
     "No rule matches. ",
-    h("button", { type: "button", class: "link", onclick: clear }, "Show all rules"),
+    actionButton("Show all rules", clear, "link"),
   );
-  put(byId("rules-view"), controls.element, table, nothing, end);
+  put(
+    byId("rules-view"),
+    h(
+      "div",
+      { class: "filters", role: "search" },
+      field("Search", search, "grow"),
+      field("Order", order),
+      actionButton("New rule", () => actions.addRule()),
+      count,
+    ),
+    table,
+    nothing,
+    end,
+  );
 
   const sight = new IntersectionObserver(
     (seen) => {
@@ -80,28 +89,26 @@ export function rulesView(store, actions) {
     },
     { rootMargin: "400px" },
   );
-  window.addEventListener("beforeprint", () => {
-    view.onPaper = true;
-    drawMore(Infinity);
-    for (const { sayOnPaper } of drawnRows.values()) sayOnPaper();
-  });
+  window.addEventListener("beforeprint", () => drawMore(Infinity));
   store.subscribe((_, about) => {
-    if (view.hasRest !== restOf(store, view.columns)) relayout();
     drawnRows = new Map();
-    controls.update();
     keepingFocus(body, () => refresh(view.drawn));
     if (about !== null && !byId("panel-rules").hidden) reveal(about);
   });
-  relayout();
-  forEachYielding(store.state.entries, controls.prepare);
+  mark();
+  refresh();
+  // What the first search and the first opened rule need.
+  forEachYielding(store.state.entries, (entry) => void textOf(entry)).then(() =>
+    forEachYielding(store.state.entries, (entry) => void entry.cover),
+  );
 
   return {
-    /** Show a rule, opened. */
-    open(number) {
+    open(number, isEditing = false) {
       if (!store.entry(number)) return;
       if (!view.shown.some((entry) => entry.number === number)) clear();
       drawMore(Infinity);
       view.open.add(number);
+      if (isEditing) view.editing.add(number);
       const row = rowOf(store.entry(number));
       row.update();
       row.main.scrollIntoView({ block: "center" });
@@ -118,45 +125,8 @@ export function rulesView(store, actions) {
   }
 
   function clear() {
-    controls.clear();
+    search.value = "";
     refresh();
-  }
-
-  function relayout() {
-    view.columns = chooser.shown;
-    view.hasRest = restOf(store, view.columns);
-    drawnRows = new Map();
-    put(heading, headRow());
-    mark();
-    refresh();
-  }
-
-  function headRow() {
-    const known = new Map(orders.map((one) => [one.key, one]));
-    const beside = statKeys(store).map((key) => headCell(known.get(key), sortBy));
-    const attributes = view.columns.map((name) => {
-      const sorting = {
-        key: `attribute ${name}`,
-        title: name,
-        help: `Order the rules by where their condition on ${name} lies`,
-        of: (entry) => placeOf(store, entry.rule, name),
-      };
-      return headCell(sorting, sortBy, (button) => columnHead(store, name, button));
-    });
-    return h(
-      "tr",
-      { role: "row" },
-      ["number", "then"].map((key) => headCell(known.get(key), sortBy)),
-      attributes,
-      view.hasRest
-        ? h(
-            "th",
-            { role: "columnheader", scope: "col", class: "col-rest", title: "Conditions on others" },
-            "more",
-          )
-        : null,
-      beside,
-    );
   }
 
   function sortBy(column) {
@@ -168,44 +138,55 @@ export function rulesView(store, actions) {
   }
 
   function mark() {
-    for (const cell of heading.querySelectorAll("[data-key]")) {
-      const isSorted = cell.dataset.key === view.sort.key;
+    for (const one of heading.querySelectorAll("[data-key]")) {
       const way = view.descending ? "descending" : "ascending";
-      cell.setAttribute("aria-sort", isSorted ? way : "none");
+      one.setAttribute("aria-sort", one.dataset.key === view.sort.key ? way : "none");
     }
-    order.value = String(orders.findIndex(({ key }) => key === view.sort.key));
+    order.value = String(orders.indexOf(view.sort));
   }
 
   function refresh(atLeast = CHUNK) {
     const { entries } = store.state;
-    const matching = entries.filter(controls.matcher(store));
+    const matching = entries.filter(finder());
     view.shown = sorted(matching, view);
     view.drawn = 0;
     body.replaceChildren();
     drawMore(Math.max(atLeast, CHUNK));
     nothing.hidden = view.shown.length > 0 || !entries.length;
     table.hidden = !view.shown.length;
-    const text =
-      matching.length === entries.length
-        ? counted(entries.length, "rule")
-        : `${matching.length} of ${counted(entries.length, "rule")}`;
-    count.textContent = entries.length
-      ? text
-      : predictsNumbers(model)
-        ? "This model has no rules: the base answers everything."
-        : "This model has no rules: the shares of the classes in training decide everything.";
-    announce(text);
+    const part = matching.length === entries.length ? "" : `${matching.length} of `;
+    const empty = kindOf(model).isNumber ? "the base answers everything" : "the frequencies of the classes in training decide everything";
+    count.textContent = entries.length ? `${part}${counted(entries.length, "rule")}` : `This model has no rules: ${empty}.`;
+    announce(count.textContent);
+  }
+
+  /** The number of a rule finds that rule; anything else the rules whose words hold every word of it. */
+  function finder() {
+    const typed = searched(search.value.trim());
+    const [, number] = /^(?:rule |#)?(\d+)$/.exec(typed) ?? [];
+    if (store.state.entries.some((entry) => String(entry.number) === number))
+      return (entry) => String(entry.number) === number;
+    const words = typed.split(/\s+/).filter(Boolean);
+    return (entry) => words.every((word) => textOf(entry).includes(word));
+  }
+
+  function textOf(entry) {
+    if (!texts.has(entry)) {
+      const origin = entry.rule.origin ?? "learned";
+      texts.set(entry, searched(`rule ${plain(ruleParts(store, entry))} ${origin}`));
+    }
+    return texts.get(entry);
   }
 
   function drawMore(most = CHUNK) {
     const next = view.shown.slice(view.drawn, view.drawn + most);
     view.drawn += next.length;
     body.append(...next.flatMap((entry) => rowOf(entry).elements()));
-    // Watched anew, the end of the table reports again even if it never left the screen.
+    // Watched again, the end of the table reports again even if it never left the screen.
     sight.unobserve(end);
     if (view.drawn < view.shown.length) sight.observe(end);
     else if (view.shown.length === store.state.entries.length && !body.querySelector(".nobody"))
-      body.append(...uncoveredRow(store, view, actions));
+      body.append(...uncoveredRow(store, actions));
   }
 
   function rowOf(entry) {
@@ -214,65 +195,45 @@ export function rulesView(store, actions) {
   }
 }
 
-/** Whether rules have conditions on attributes that are no columns. */
-function restOf(store, columns) {
-  const shown = new Set(columns);
-  return store.state.entries.some(({ rule }) =>
-    rule.if.some((condition) => !shown.has(condition.attribute)),
-  );
+/** Signs as they are typed are those that are shown. */
+function searched(text) {
+  return text.toLowerCase().replaceAll(">=", "≥").replaceAll("<=", "≤").replaceAll("!=", "≠").replaceAll("−", "-");
 }
 
-function headCell(column, sortBy, around = (button) => button) {
-  const button = h(
-    "button",
-    { type: "button", title: column.help, onclick: () => sortBy(column) },
-    breakable(column.title),
-    h("span", { class: "arrow", "aria-hidden": "true" }),
-  );
-  const extra = column.key.startsWith("attribute ") ? "col-attribute" : `col-${column.key}`;
+function headCell(column, sortBy) {
+  const arrow = h("span", { class: "arrow", "aria-hidden": "true" });
+  const button = h("button", { type: "button", title: column.help, onclick: () => sortBy(column) }, column.title, arrow);
   // Browsers do not repeat buttons in the head of every printed page.
-  const onPaper = h("span", { class: "paper", "aria-hidden": "true" }, named(column.title));
-  return h(
-    "th",
-    { role: "columnheader", scope: "col", class: extra, "data-key": column.key, "aria-sort": "none" },
-    around(button),
-    onPaper,
-  );
+  const onPaper = h("span", { class: "paper", "aria-hidden": "true" }, column.title);
+  const attributes = { role: "columnheader", scope: "col", class: `col-${column.key}`, "data-key": column.key };
+  return h("th", { ...attributes, "aria-sort": "none" }, button, onPaper);
 }
 
-/** A name that may go on in the next line after a sign. */
-function breakable(name) {
-  const parts = String(name).split(/(?<=[_/.:-])/);
-  return h("bdi", { class: "name" }, parts.flatMap((part, k) => (k ? [h("wbr"), part] : [part])));
-}
-
-/** The row of a rule, and the one below it when it is opened; both are made when first needed. */
+/** The row of a rule, and the one below it when it is opened; that is made when first needed. */
 function ruleRow(store, entry, view, actions) {
   const { rule, number } = entry;
   const detailId = `rule-${number}-opened`;
-  let [detail, said] = [null, null];
+  let detail = null;
   const button = h(
     "button",
     { type: "button", class: "opener", "aria-controls": detailId, "aria-expanded": "false" },
     h("span", { class: "hidden" }, "Rule "),
     number,
   );
-  const shown = new Set(view.columns);
   const main = h(
     "tr",
     {
       role: "row",
       "data-rule": number,
-      class: `rule${isIdle(store, entry) ? " idle" : ""}`,
-      onclick: (event) => toggleUnlessSelecting(event),
+      class: `rule${store.state.decides?.get(number)?.rows === 0 ? " idle" : ""}`,
+      onclick: toggleUnlessSelecting,
     },
     cell("number", "Rule", button, originBadge(rule)),
-    cell("then", "Then", saidLabel(store, rule)),
-    view.columns.map((name) => matrixCell(store, rule, name)),
-    view.hasRest ? restCell(store, rule, shown) : null,
+    cell("if", "If", conditionList(store, entry)),
+    cell("then", "Then", ruleLabel(store, rule)),
     statCells(store, entry),
   );
-  return { main, button, elements, update, sayOnPaper };
+  return { main, button, elements, update };
 
   function toggleUnlessSelecting(event) {
     const selecting = String(window.getSelection() ?? "");
@@ -283,74 +244,59 @@ function ruleRow(store, entry, view, actions) {
   }
 
   function elements() {
-    if (view.open.has(number) && !detail) detail = below("opened", detailId, openedRule(store, entry, actions));
     const isOpen = view.open.has(number);
+    if (isOpen && !detail)
+      detail = h(
+        "tr",
+        { role: "row", class: "opened", id: detailId },
+        h("td", { role: "cell", colspan: main.childElementCount }, openedRule(store, entry, actions, view.editing)),
+      );
     button.setAttribute("aria-expanded", String(isOpen));
     main.classList.toggle("open", isOpen);
-    if (view.onPaper) said ??= sentenceRow();
-    return [main, said, isOpen && detail].filter(Boolean);
+    return isOpen ? [main, detail] : [main];
   }
 
   function update() {
     const wanted = elements();
-    if (wanted.includes(detail)) (said ?? main).after(detail);
+    if (wanted.includes(detail)) main.after(detail);
     else if (detail) detail.remove();
-  }
-
-  /** On paper nothing can be pointed at: the whole rule is said in words. */
-  function sayOnPaper() {
-    if (said || !main.isConnected) return;
-    said = sentenceRow();
-    main.after(said);
-  }
-
-  function sentenceRow() {
-    return below("said", null, h("p", {}, sentence(ruleParts(store.facts.model, rule))));
-  }
-
-  function below(extra, id, content) {
-    return h(
-      "tr",
-      { role: "row", class: extra, id },
-      h("td", { role: "cell", colspan: main.childElementCount }, content),
-    );
   }
 }
 
-/** The rows that are due to no rule, as the last row of the matrix. */
-function uncoveredRow(store, view, actions) {
+/** The conditions in words, a bar below each. */
+function conditionList(store, entry) {
+  const { facts } = store;
+  const { rule } = entry;
+  if (!rule.if.length) return h("span", {}, facts.model.semantics.name === "first-match" ? "otherwise" : "always");
+  const scales = scalesOnce(store);
+  const attributes = attributesByName(facts.model);
+  const colour = classColour(facts, ownSeries(facts, rule));
+  return h(
+    "ul",
+    { class: "ifs" },
+    phrasesOf(store, entry).map(({ parts, places }) => {
+      const conditions = joinedConditions(places.map((k) => rule.if[k]));
+      const bars = conditions.map((one) => rangeBar(one, attributes.get(one.attribute), scales.get(one.attribute), colour));
+      return h("li", {}, h("span", { class: "name" }, sentence(parts)), bars);
+    }),
+  );
+}
+
+/** The rows that no rule covers, as the last row of the table. */
+function uncoveredRow(store, actions) {
   const beside = uncoveredCells(store);
   if (!beside) return [];
-  const { nobody, otherwise } = roleOf(store.facts.model);
-  const open = () => actions.showCases({ rule: 0 });
+  const link = actionButton("No rule", () => actions.showCases("uncovered"), "link");
   return [
     h(
       "tr",
       { role: "row", class: "nobody" },
-      h(
-        "td",
-        { role: "cell", colspan: 2 + view.columns.length + Number(view.hasRest) },
-        h("button", { type: "button", class: "link", onclick: open }, nobody),
-        h("span", { class: "muted" }, ` ${otherwise}`),
-      ),
+      h("td", { role: "cell", colspan: 3 }, link, h("span", { class: "muted" }, " covers these rows")),
       beside,
     ),
   ];
 }
 
-/** Whether a rule has no say: one that carries nothing still has its part in answers. */
-function isIdle(store, { number }) {
-  return roleOf(store.facts.model).isAlone && store.state.decides?.get(number)?.rows === 0;
-}
-
-function saidLabel(store, rule) {
-  const label = ruleLabel(store, rule);
-  if (!addsVotes(store.facts.model) || rule.votes) return label;
-  return [label, h("span", { class: "muted vote" }, signedText(rule.weight))];
-}
-
 function originBadge(rule) {
-  return rule.origin && rule.origin !== "learned"
-    ? h("span", { class: "badge" }, rule.origin)
-    : null;
+  return rule.origin && rule.origin !== "learned" ? h("span", { class: "badge" }, rule.origin) : null;
 }

@@ -1,40 +1,40 @@
 /** What the rules can be ordered by. */
 
-import { roleOf } from "../model/contributions.js";
-import { ownSeries } from "../charts/chart.js";
-import { addsNumbers, predictsNumbers, saidNumber } from "../model/regression.js";
+import { kindOf, ownSeries, saidNumber, strengthOf } from "../model/kind.js";
 import { coverageOf } from "../model/store.js";
-import { addsVotes } from "../model/votes.js";
-import { weightName } from "../core/format.js";
 
 /**
- * Orders of the rules that do not belong to an attribute.
- *
  * @param {object} store
  * @returns {Array<{key: string, name: string, of: function(object): ?number, title?: string, help?: string,
  *   down?: boolean}>}
  */
 export function ordersOf(store) {
-  const { facts } = store;
+  const { facts, state } = store;
   const { model } = facts;
-  const role = roleOf(model);
+  const { isAlone, isNumber, adds } = kindOf(model);
   const decides = (entry) => store.state.decides?.get(entry.number);
   const orders = [
     { key: "number", title: "Rule", name: "number", of: (entry) => entry.number },
-    thenOrder(store),
     {
+      key: "then",
+      title: "Then",
+      name: isNumber ? "number" : "class",
+      of: ({ rule }) => (isNumber ? saidNumber(model, rule) : ownSeries(facts, rule)),
+      down: isNumber,
+    },
+    state.decides && {
       key: "decides",
-      title: role.title,
-      name: `rows ${role.past}`,
-      help: role.help,
+      title: "Decides",
+      name: "rows decided",
+      help: "Rows that it decides, of all that it covers",
       of: (entry) => decides(entry)?.rows ?? null,
       down: true,
     },
-    {
+    state.decides && {
       key: "right",
-      title: "Right",
-      name: "share right",
-      help: `How many of the rows that it ${role.verb} are decided rightly, with a 95 % interval`,
+      title: "Correct",
+      name: "fraction correct",
+      help: "Fraction of the rows that it decides that are decided correctly, with a 95 % interval",
       of: (entry) => {
         const { rows, right } = decides(entry) ?? { rows: 0 };
         return rows && right !== null ? right / rows : null;
@@ -45,61 +45,36 @@ export function ordersOf(store) {
       key: "coverage",
       title: "Covers",
       name: "coverage",
-      help: "Share of the rows that it covers",
+      help: "Fraction of the rows for which its conditions hold",
       of: (entry) => coverageOf(entry, store),
       down: true,
     },
-    {
+    isAlone && {
       key: "precision",
       title: "Precision",
       name: "precision",
-      help: "Share of the covered rows that are of its class",
+      help: "Fraction of the covered rows that are of its class",
       of: (entry) => entry.known.precision,
       down: true,
     },
     {
-      key: "confidence",
-      title: weightName(model),
-      name: weightName(model).toLowerCase(),
-      help: "What a full match counts",
-      of: (entry) => entry.rule.weight,
+      key: "strength",
+      title: "Weight",
+      name: adds ? "size of the contribution" : "weight",
+      of: ({ rule }) => strengthOf(model, rule),
       down: true,
     },
-    { key: "length", name: "length", of: (entry) => entry.rule.if.length },
-    {
+    { key: "length", name: "number of conditions", of: (entry) => entry.rule.if.length },
+    facts.stability && {
       key: "returns",
       title: "Returns",
       name: "how often it returns",
-      help: `Share of ${facts.stability?.n_resamples} resamples of the rows that give about the same rule`,
+      help: `Fraction of ${facts.stability.n_resamples} resamples of the rows that give about the same rule`,
       of: (entry) => entry.known.returns ?? null,
       down: true,
     },
-    { key: "lift", name: "lift", of: (entry) => entry.known.lift, down: true },
   ];
-  const hidden = store.state.decides ? [] : ["decides", "right"];
-  if (predictsNumbers(model)) hidden.push("right", "precision", "lift");
-  if (addsNumbers(model)) hidden.push("confidence");
-  if (!facts.stability) hidden.push("returns");
-  return orders.filter(({ key }) => !hidden.includes(key));
-}
-
-/** By class; by number, those that say most first: contributions whichever way they go. */
-function thenOrder({ facts }) {
-  const { model } = facts;
-  const title = addsVotes(model) ? "Votes for" : "Then";
-  const order = { key: "then", title, name: "class", of: ({ rule }) => ownSeries(facts, rule) };
-  if (!predictsNumbers(model)) return order;
-  const said = ({ rule }) => saidNumber(model, rule);
-  if (!addsNumbers(model))
-    return { ...order, name: "number", help: "The number that it says", of: said, down: true };
-  return {
-    ...order,
-    title: "Adds",
-    name: "size of the contribution",
-    help: "What a full match adds to the base; ordered by size, up or down",
-    of: (entry) => Math.abs(said(entry)),
-    down: true,
-  };
+  return orders.filter(Boolean);
 }
 
 /**
@@ -110,12 +85,23 @@ function thenOrder({ facts }) {
  * @returns {object[]}
  */
 export function sorted(entries, { sort, descending }) {
-  const keyed = entries.map((entry) => [sort.of(entry), entry]);
+  return sortedBy(entries, sort.of, descending);
+}
+
+/**
+ * @template T
+ * @param {T[]} items
+ * @param {function(T): ?(number|string)} of
+ * @param {boolean} descending
+ * @returns {T[]}
+ */
+export function sortedBy(items, of, descending) {
+  /** @type {Array<[any, any]>} */
+  const keyed = items.map((item) => [of(item) ?? null, item]);
   const direction = descending ? -1 : 1;
   keyed.sort(([a], [b]) => {
-    const [noA, noB] = [a ?? null, b ?? null].map((value) => value === null);
-    if (noA || noB) return Number(noA) - Number(noB);
-    return direction * (a - b);
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return direction * (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
   });
-  return keyed.map(([, entry]) => entry);
+  return keyed.map(([, item]) => item);
 }

@@ -3,31 +3,29 @@
  * Below it a strip shows what would be decided at every value, or a curve what would be predicted.
  */
 
-import { curveView } from "../charts/curveView.js";
 import { h, named } from "../core/dom.js";
-import { predictsNumbers } from "../model/regression.js";
 import { parseValue } from "./parseRow.js";
 import { distribution, scalesOnce } from "../charts/distributions.js";
-import { stripView } from "../charts/stripView.js";
+import { stripView } from "../charts/strip.js";
 import { missingText, typedValue, widthOf } from "../core/format.js";
 
 /**
  * @param {object} store
  * @param {object} attribute
  * @param {number} j its position
- * @param {{changed: function(*): void, locked: function(boolean): void}} told
+ * @param {{changed: function(*): void, isLocked: boolean, locked: function(boolean): void}} told
  * @returns {{element: HTMLElement, set: function(*): void, showStrip: function(?object[]): void}}
  */
-export function valueField(store, attribute, j, { changed, locked }) {
+export function valueField(store, attribute, j, { changed, isLocked, locked }) {
   const id = `value-${j}`;
   const label = h(
     "span",
     { class: "value-name" },
     h("label", { for: id }, named(attribute.name)),
-    lockButton(attribute, locked),
+    lockButton(attribute, isLocked, locked),
   );
   const missing = missingText(store.facts.model, attribute);
-  const strip = (predictsNumbers(store.facts.model) ? curveView : stripView)(store, attribute);
+  const strip = stripView(store, attribute);
   if (attribute.categories) return selectField(attribute, id, label, missing, changed, strip);
   const scale = scalesOnce(store).get(attribute.name);
   const step = Math.max(widthOf(attribute) / 1000, precisionOf(store, j));
@@ -78,6 +76,7 @@ export function valueField(store, attribute, j, { changed, locked }) {
   function show(value, source) {
     strip.point(value);
     if (source !== slider && value !== null) slider.value = value;
+    slider.setAttribute("aria-valuetext", value === null ? missing : typedValue(attribute, value));
     field.classList.toggle("missing", value === null);
     if (source === input) return;
     input.removeAttribute("aria-invalid");
@@ -105,17 +104,17 @@ function precisionOf({ facts }, j) {
 }
 
 /** Keeps an attribute out of what may be changed. */
-function lockButton(attribute, locked) {
+function lockButton(attribute, isLocked, locked) {
   const button = h(
     "button",
     {
       type: "button",
       class: "lock",
-      "aria-pressed": "false",
-      "aria-label": `Keep ${attribute.name} as it is`,
-      title: "Keep it as it is when changes are looked for",
+      "aria-pressed": String(isLocked),
+      "aria-label": `Fix ${attribute.name}`,
+      title: "Keep it fixed when changes are searched for",
     },
-    "keep",
+    "fix",
   );
   button.addEventListener("click", () => {
     const isKept = button.getAttribute("aria-pressed") !== "true";

@@ -6,8 +6,7 @@
  * missing one, cost 1. Of equal ones the first attribute is taken, as in Python.
  */
 
-import { mainRuleIn } from "../model/contributions.js";
-import { degrees, explain, predict, scores } from "../../../export/evaluator.js";
+import { explain, predict } from "../../../export/evaluator.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { caseOf, classStrip } from "./classStrips.js";
 import { widthOf } from "../core/format.js";
@@ -37,45 +36,41 @@ export async function allClassStrips(model, values, isStale = () => false) {
 }
 
 /**
- * @typedef {{values: Array, changed: number[], prediction: *, rule: ?number, silent: boolean, isCarried: boolean,
- *   cost: number}} Change
- *   with the rule that would decide or carry the answer, from 1, and whether it would only be the nearest
+ * @typedef {{values: Array, changed: number[], prediction: *, rule: ?number, silent: boolean, cost: number}} Change
+ *   with the rule that would decide, from 1, and whether it would only be the nearest
  *
- * The nearest change of a single attribute towards every other class.
+ * The nearest changes of single attributes: of each attribute the nearest one towards every other class.
  *
  * @param {object} model
  * @param {Array} values
  * @param {Map<number, object[]>} strips
  * @param {Set<number>} locked attributes that stay as they are
- * @returns {Map<*, Change>} by class; those that no single attribute leads to are missing
+ * @param {number} most
+ * @returns {{found: Change[], reached: Set<*>}} the nearest first, and the classes that single attributes lead to
  */
-export function singleChanges(model, values, strips, locked) {
+export function singleChanges(model, values, strips, locked, most) {
   const now = model.classes.indexOf(predict(model, values));
-  const found = new Map();
+  const candidates = new Map();
   for (const [j, pieces] of strips) {
     if (locked.has(j)) continue;
     const attribute = model.attributes[j];
     for (const { value, decided } of nearestPieces(attribute, values[j], pieces, now)) {
       const cost = costOf(attribute, values[j], value);
-      const best = found.get(decided);
-      if (!best || cost < best.cost) found.set(decided, { j, value, cost });
+      const key = `${j} ${decided}`;
+      if (!(cost >= candidates.get(key)?.cost)) candidates.set(key, { j, value, cost, decided });
     }
   }
-  const changes = [...found].map(([decided, { j, value, cost }]) => {
+  const order = [...candidates.values()].sort((a, b) => a.cost - b.cost);
+  const found = order.slice(0, most).map(({ j, value, cost, decided }) => {
     const leads = (x) => predict(model, replaced(values, j, x)) === model.classes[decided];
-    const shown = readable(model.attributes[j], values[j], value, leads);
-    return [model.classes[decided], changeTo(model, replaced(values, j, shown), [j], cost)];
+    return changeTo(model, replaced(values, j, readable(model.attributes[j], values[j], value, leads)), [j], cost);
   });
-  return new Map(changes.sort((a, b) => a[1].cost - b[1].cost));
+  return { found, reached: new Set(order.map(({ decided }) => model.classes[decided])) };
 }
 
 function changeTo(model, values, changed, cost) {
   const { prediction, rule, fired } = explain(model, values);
-  const mainRule = mainRuleIn(model);
-  const decided = model.classes.indexOf(prediction);
-  const carried = mainRule ? mainRule(degrees(model, values), scores(model, values), decided) : 0;
-  const isCarried = carried > 0;
-  return { values, changed, prediction, rule: rule ?? (carried || null), silent: !fired.length, isCarried, cost };
+  return { values, changed, prediction, rule, silent: !fired.length && rule !== null, cost };
 }
 
 /** For each other class the value of the nearest piece that is decided so. */
@@ -111,7 +106,7 @@ function readable(attribute, before, after, leads) {
   if (attribute.categories) return after;
   const [low, high] = [attribute.low ?? -Infinity, attribute.high ?? Infinity];
   const away = after > before ? Math.ceil : Math.floor;
-  const ways = before === null ? [roundHalfEven] : [roundHalfEven, away];
+  const ways = before === null ? [Math.round] : [Math.round, away];
   for (const step of stepsOf(attribute)) {
     for (const towards of ways) {
       const value = step.multiple(towards(after / step.size)) + 0;
@@ -134,11 +129,6 @@ function stepsOf(attribute) {
   }).filter(fine);
 }
 
-function roundHalfEven(x) {
-  const low = Math.floor(x);
-  return x - low === 0.5 ? low + (Math.abs(low) % 2) : Math.round(x);
-}
-
 /**
  * From the nearest row that is decided otherwise, with everything undone that can be.
  *
@@ -153,6 +143,7 @@ function roundHalfEven(x) {
 export async function severalChanges(model, values, rows, decided, locked, isStale = () => false) {
   const now = predict(model, values);
   const nowIndex = model.classes.indexOf(now);
+  /** @type {?{row: Array, distance: number}} */
   let nearest = null;
   const cost = (row) =>
     row.reduce((sum, value, j) => sum + costOf(model.attributes[j], values[j], value), 0);

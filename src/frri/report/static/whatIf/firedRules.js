@@ -4,9 +4,9 @@
  */
 
 import { ruleLabel, shareBar } from "../charts/chart.js";
-import { h, sentence } from "../core/dom.js";
+import { actionButton, h, sentence } from "../core/dom.js";
 import { degrees, fit, prepare, encode } from "../../../export/evaluator.js";
-import { conditionParts } from "../text/ruleText.js";
+import { phrasesOf } from "../model/ruleText.js";
 import { attributesByName, counted, missingText, shareText, showValue } from "../core/format.js";
 
 const MOST_RULES = 12;
@@ -20,7 +20,7 @@ const MOST_NEAR = 3;
  * @param {Array} values
  * @returns {number[]}
  */
-export function membershipsOf(model, rule, values) {
+function membershipsOf(model, rule, values) {
   const single = rule.if.map((condition) => ({ if: [condition], then: rule.then, weight: 1 }));
   return degrees({ ...model, rules: single }, values);
 }
@@ -31,10 +31,11 @@ export function membershipsOf(model, rule, values) {
  * @param {object} store
  * @param {object} entry
  * @param {Array} values
- * @param {{text: string, share: number, isDeciding: boolean, actions: object}} about
+ * @param {{text: string, share: ?number, isDeciding: boolean, actions: object}} about
  * @returns {HTMLElement}
  */
-function ruleItem(store, { number, rule }, values, { text, share, isDeciding, actions }) {
+function ruleItem(store, entry, values, { text, share, isDeciding, actions }) {
+  const { number, rule } = entry;
   const { model } = store.state;
   const attributes = attributesByName(model);
   const memberships = membershipsOf(model, rule, values);
@@ -44,26 +45,18 @@ function ruleItem(store, { number, rule }, values, { text, share, isDeciding, ac
     h(
       "p",
       { class: "fired" },
-      h(
-        "button",
-        { type: "button", class: "link", onclick: () => actions.openRule(number) },
-        `Rule ${number}`,
-      ),
+      actionButton(`Rule ${number}`, () => actions.openRule(number), "link"),
       ruleLabel(store, rule),
-      shareBar(share),
+      share === null ? null : shareBar(share),
       h("span", { class: "number" }, text),
     ),
     h(
       "ul",
       { class: "held" },
-      rule.if.map((condition, k) => {
-        const attribute = attributes.get(condition.attribute);
-        return h(
-          "li",
-          {},
-          sentence(conditionParts(condition, attribute, model.semantics.clip)),
-          howFar(memberships[k], model, attribute, values),
-        );
+      phrasesOf(store, entry).map(({ parts, places }) => {
+        const attribute = attributes.get(rule.if[places[0]].attribute);
+        const held = Math.min(...places.map((k) => memberships[k]));
+        return h("li", {}, h("span", { class: "name" }, sentence(parts)), howFar(held, model, attribute, values));
       }),
     ),
   );
@@ -75,14 +68,14 @@ function ruleItem(store, { number, rule }, values, { text, share, isDeciding, ac
  * @param {object} store
  * @param {number[]} fired positions, in the order in which they are listed
  * @param {Array} values
- * @param {{held: number[], text: function(number): string, deciding: ?number, actions: object}} about
+ * @param {{held?: ?number[], text: function(number): string, deciding?: ?number, actions: object}} about
  * @returns {Array}
  */
-export function firedList(store, fired, values, { held, text, deciding = null, actions }) {
+export function firedList(store, fired, values, { held = null, text, deciding = null, actions }) {
   const { entries } = store.state;
   const rest = fired.length - MOST_RULES;
   const item = (r) =>
-    ruleItem(store, entries[r], values, { text: text(r), share: held[r], isDeciding: r === deciding, actions });
+    ruleItem(store, entries[r], values, { text: text(r), share: held && held[r], isDeciding: r === deciding, actions });
   return [
     h("ol", { class: "fired-rules" }, fired.slice(0, MOST_RULES).map(item)),
     rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more rule")}`) : null,
@@ -90,10 +83,10 @@ export function firedList(store, fired, values, { held, text, deciding = null, a
 }
 
 function howFar(membership, model, attribute, values) {
-  if (membership >= 1) return null;
-  if (membership > 0) return h("span", { class: "muted" }, ` holds to ${shareText(membership)}`);
   const value = values[model.attributes.indexOf(attribute)];
   const shown = value === null ? missingText(model, attribute) : showValue(attribute, value);
+  if (membership >= 1) return h("span", { class: "muted" }, `: it is ${shown}`);
+  if (membership > 0) return h("span", { class: "muted" }, `: it is ${shown}, holds to ${shareText(membership)}`);
   return h("span", { class: "fails" }, ` fails: it is ${shown}`);
 }
 
@@ -102,16 +95,15 @@ function howFar(membership, model, attribute, values) {
  * one that decides which fail by a single condition, the narrowest first.
  *
  * @param {object} store
- * @param {number[]} held degrees
  * @param {Array} values
  * @param {object} explained
  * @param {object} actions
  * @returns {?Array}
  */
-export function nearList(store, held, values, explained, actions) {
+export function nearList(store, values, explained, actions) {
   const { model, entries } = store.state;
   const show = (r, text) =>
-    ruleItem(store, entries[r], values, { text, share: 0, isDeciding: false, actions });
+    ruleItem(store, entries[r], values, { text, share: null, isDeciding: false, actions });
   if (!explained.fired.length && explained.rule !== null)
     return [
       h("h4", {}, "The nearest rule"),

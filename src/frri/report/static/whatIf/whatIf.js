@@ -1,19 +1,18 @@
 /**
- * What-if: a form for one row. It starts from an embedded row, a pasted one or the middle of the ranges;
- * whatever is changed is decided at once. Cases can be pinned and compared, and sent as a link.
+ * What-if: a form for one row. It starts from typical values, an embedded row or a pasted one; whatever is changed is
+ * decided at once. Columns that cannot change are fixed, and stay so. A case can be sent as a link.
  */
 
+import { scalesOnce } from "../charts/distributions.js";
 import { byId, h, put } from "../core/dom.js";
-import { valueField } from "./attributeField.js";
-import { predictsNumbers } from "../model/regression.js";
-import { numberResult } from "./numberResult.js";
-import { parseRow } from "./parseRow.js";
-import { pinBoard } from "./pinnedCases.js";
-import { ranking } from "../model/ranking.js";
-import { linkTo } from "./caseLink.js";
-import { rowPicker } from "./rowPicker.js";
-import { whatIfResult } from "./whatIfResult.js";
 import { counted, rangeOf } from "../core/format.js";
+import { recall, remember } from "../core/memory.js";
+import { ranking } from "../model/ranking.js";
+import { valueField } from "./attributeField.js";
+import { caseAddress } from "./caseLink.js";
+import { parseRow } from "./parseRow.js";
+import { whatIfResult } from "./result.js";
+import { rowPicker } from "./rowPicker.js";
 
 /**
  * @param {object} store
@@ -21,28 +20,37 @@ import { counted, rangeOf } from "../core/format.js";
  * @returns {{tryRow: function(number): void, tryValues: function(Array): void}}
  */
 export function whatIfView(store, actions) {
-  const { model } = store.facts;
+  const { model, fixed } = store.facts;
   const ranked = ranking(store.facts);
-  let values = model.attributes.map(middle);
+  const key = `frri-fixed ${model.target} ${model.attributes.map(({ name }) => name).join()}`.slice(0, 500);
+  const declared = recall("localStorage", key) ?? fixed;
+  const locked = new Set(model.attributes.flatMap(({ name }, j) => (declared.includes(name) ? [j] : [])));
+  const typical = model.attributes.map((attribute, j) => typicalOf(store, attribute, j));
+  let values = typical;
   let row = null;
-  const locked = new Set();
   const fields = model.attributes.map((attribute, j) =>
     valueField(store, attribute, j, {
       changed: (value) => change(j, value),
+      isLocked: locked.has(j),
       locked: (isKept) => {
         if (isKept) locked.add(j);
         else locked.delete(j);
-        verdict.update(values, row, locked);
+        remember("localStorage", key, [...locked].map((one) => model.attributes[one].name));
+        result.update(values, row, locked);
       },
     }),
   );
-  const verdict = (predictsNumbers(model) ? numberResult : whatIfResult)(store, {
+  const result = whatIfResult(store, {
     ...actions,
     setValues: tryValues,
     showStrips: (strips) => fields.forEach((field, j) => field.showStrip(strips.get(j) ?? null)),
   });
-  const pins = pinBoard(store, { tryValues, current: () => ({ values, row }) });
-  const starter = rowPicker(store, { tryRow, paste }, pins.button, linkTo(() => values));
+  const starter = rowPicker(store, {
+    tryRow,
+    paste: (text) => tryValues(parseRow(model, text)),
+    tryTypical: () => tryValues(typical),
+    copyLink: (button) => actions.copyLink(button, caseAddress(values)),
+  });
   const form = h("div", {});
   let order = null;
   arrange();
@@ -51,23 +59,15 @@ export function whatIfView(store, actions) {
     h(
       "div",
       { class: "what-if" },
-      h(
-        "form",
-        { class: "row-form", "aria-label": "The row", onsubmit: (event) => event.preventDefault() },
-        starter.element,
-        pins.element,
-        form,
-      ),
-      verdict.element,
+      h("form", { class: "row-form", "aria-label": "The row", onsubmit: (event) => event.preventDefault() }, starter.element, form),
+      result.element,
     ),
   );
   store.subscribe(() => {
     arrange();
-    pins.update();
-    verdict.update(values, row, locked);
+    result.update(values, row, locked);
   });
-  if (store.rows) tryRow(0);
-  else setValues(values);
+  tryValues(typical);
   return { tryRow, tryValues };
 
   /** The most important first; those that no rule uses come last, folded away. Edits may change which these are. */
@@ -79,18 +79,13 @@ export function whatIfView(store, actions) {
     if (String(places) === order) return;
     order = String(places);
     const [used, unused] = [true, false].map((isUsed) =>
-      ranked.filter((j) => places[j] === isUsed).map((j) => fields[j]),
+      ranked.filter((j) => places[j] === isUsed).map((j) => fields[j].element),
     );
     put(
       form,
-      h("div", { class: "values" }, used.map(elementOf)),
+      h("div", { class: "values" }, used),
       unused.length
-        ? h(
-            "details",
-            { class: "unused" },
-            h("summary", {}, `${counted(unused.length, "attribute")} that no rule uses`),
-            h("div", { class: "values" }, unused.map(elementOf)),
-          )
+        ? h("details", { class: "unused" }, h("summary", {}, `${counted(unused.length, "column")} that no rule uses`), h("div", { class: "values" }, unused))
         : null,
     );
   }
@@ -120,22 +115,23 @@ export function whatIfView(store, actions) {
 
   function settled() {
     starter.update(row);
-    pins.update();
-    verdict.update(values, row, locked);
-  }
-
-  function paste(text) {
-    tryValues(parseRow(model, text));
+    result.update(values, row, locked);
   }
 }
 
-function elementOf(field) {
-  return field.element;
-}
-
-function middle(attribute) {
-  if (attribute.categories) return attribute.categories[0] ?? null;
+/** The median, or the most frequent category, of the embedded rows; without rows the middle of the training range. */
+function typicalOf(store, attribute, j) {
+  if (attribute.typical !== undefined && attribute.typical !== null) return attribute.typical;
+  const { categories } = attribute;
+  const known = store.rows ? Array.from(store.rows.columns[j]).filter((value) => !Number.isNaN(value) && value >= (categories ? 0 : -Infinity)) : [];
+  if (categories) {
+    const counts = categories.map(() => 0);
+    for (const value of known) counts[value] += 1;
+    return categories[counts.indexOf(Math.max(...counts))] ?? null;
+  }
+  if (known.length) return known.sort((a, b) => a - b)[Math.floor(known.length / 2)];
   const [low, high] = rangeOf(attribute);
   if (Number.isFinite(low) && Number.isFinite(high)) return (low + high) / 2;
-  return Number.isFinite(low) ? low : Number.isFinite(high) ? high : 0;
+  const scale = scalesOnce(store).get(attribute.name);
+  return (scale.low + scale.high) / 2;
 }

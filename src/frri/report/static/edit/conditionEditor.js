@@ -2,9 +2,8 @@
  * The conditions of a rule as form fields: bounds, allowed values, and a choice of further attributes.
  */
 
-
-import { actionButton, h, named } from "../core/dom.js";
-import { complaint, freshCondition, stretchedCondition } from "./ruleEdits.js";
+import { actionButton, h, labelled, named } from "../core/dom.js";
+import { complaint, freshCondition } from "./ruleEdits.js";
 import { addHandles, follow } from "./boundHandles.js";
 import { conditionHistogram } from "../charts/conditionHistogram.js";
 import { parseValue } from "../whatIf/parseRow.js";
@@ -36,11 +35,6 @@ export function conditionEditor(store, entry, k, { change, tried, fail }) {
       label,
     );
   const title = `Rule ${number}: ${attribute.name}`;
-  const stretch = (direction) =>
-    replace(
-      stretchedCondition(condition, attribute, direction),
-      `${title} ${direction > 0 ? "loosened" : "tightened"}`,
-    );
   const scale = scalesOnce(store).get(attribute.name);
   const chart = conditionHistogram(store, entry, k, scale);
   if (condition.trapezoid && !attribute.categories)
@@ -60,30 +54,11 @@ export function conditionEditor(store, entry, k, { change, tried, fail }) {
     condition.values
       ? valueChoices(condition, attribute, `${number}-${k}`, replace, title, fail)
       : boundInputs(condition, attribute, `${number}-${k}`, replace, title, fail),
-    h(
-      "div",
-      { class: "toolbar" },
-      condition.values
-        ? null
-        : actionButton("Loosen", () => stretch(1), "", `Loosen the condition on ${attribute.name}`),
-      condition.values
-        ? null
-        : actionButton(
-            "Tighten",
-            () => stretch(-1),
-            "",
-            `Tighten the condition on ${attribute.name}`,
-          ),
-      actionButton(
-        "Drop",
-        () =>
-          change(
-            rule.if.filter((_, i) => i !== k),
-            `${title} dropped`,
-          ),
-        "",
-        `Drop the condition on ${attribute.name}`,
-      ),
+    actionButton(
+      "Drop",
+      () => change(rule.if.filter((_, i) => i !== k), `${title} dropped`),
+      "",
+      `Drop the condition on ${attribute.name}`,
     ),
   );
 }
@@ -122,7 +97,7 @@ function boundInputs(condition, attribute, id, replace, title, fail) {
           `${title} ${BOUNDS[i]} ${input.value.trim() || "nowhere"}`,
         );
     });
-    return h("div", { class: "field" }, h("label", { for: input.id }, BOUNDS[i]), input);
+    return labelled(BOUNDS[i], input);
   });
   return h("div", { class: "bounds" }, inputs);
 }
@@ -160,11 +135,11 @@ function valueChoices(condition, attribute, id, replace, title, fail) {
  * A choice of the attributes that a rule has no condition on yet.
  *
  * @param {object} model
- * @param {object} rule
+ * @param {object} entry the rule
  * @param {function(object): void} add takes the new condition
  * @returns {?HTMLElement}
  */
-export function conditionAdder(model, rule, add) {
+export function conditionAdder(model, { number, rule }, add) {
   const taken = new Set(rule.if.map((condition) => condition.attribute));
   const free = model.attributes.filter(
     (attribute) =>
@@ -173,18 +148,13 @@ export function conditionAdder(model, rule, add) {
   if (!free.length) return null;
   const choice = h(
     "select",
-    { id: "edit-add" },
+    { id: `add-${number}` },
     free.map((attribute, i) => h("option", { value: i }, attribute.name.slice(0, 80))),
   );
   return h(
     "div",
     { class: "adder" },
-    h(
-      "div",
-      { class: "field grow" },
-      h("label", { for: "edit-add" }, "Further condition on"),
-      choice,
-    ),
+    labelled("Further condition on", choice, "grow"),
     actionButton("Add condition", () => add(freshCondition(free[Number(choice.value)]))),
   );
 }

@@ -1,0 +1,203 @@
+/**
+ * Conditions and rules as phrases, in the words of Python's frri.rules.text with typographic signs. Those of learned
+ * rules came with the page; here are those of edited ones.
+ *
+ * A sentence is an array of parts: plain texts, and names from the data as {name}.
+ *
+ * @typedef {Array<string|{name: *}>} Parts
+ */
+
+import { attributesByName, boundsOf, isStrict, rangeOf, shareText, show, signedText } from "../core/format.js";
+import { kindOf, saidText } from "./kind.js";
+
+/** Largest and smallest votes that are shown, if there are more than both together. */
+const SHOWN_VOTES = 3;
+
+/**
+ * The phrases of the conditions of a rule; two bounds of one attribute may be one phrase.
+ *
+ * @param {object} store
+ * @param {object} entry of a state
+ * @returns {Array<{parts: Parts, places: number[]}>} each with the positions of its conditions
+ */
+export function phrasesOf({ facts }, { rule, known }) {
+  if (known.words) return known.words.map(([text, places]) => ({ parts: [typographic(text)], places }));
+  const attributes = attributesByName(facts.model);
+  return rule.if.map((condition, k) => ({
+    parts: conditionParts(condition, attributes.get(condition.attribute), facts.model.semantics.clip),
+    places: [k],
+  }));
+}
+
+/**
+ * Conditions from both sides as one, so that they are one bar; where they hold fully nowhere, they stay apart.
+ *
+ * @param {object[]} conditions on one attribute
+ * @returns {object[]}
+ */
+export function joinedConditions(conditions) {
+  if (conditions.length < 2 || conditions.some(({ trapezoid }) => !trapezoid)) return conditions;
+  const bounds = conditions.map(boundsOf);
+  const [a, b] = [0, 1].map((k) => Math.max(...bounds.map((one) => one[k])));
+  const [c, d] = [2, 3].map((k) => Math.min(...bounds.map((one) => one[k])));
+  const open = (value) => (Number.isFinite(value) ? value : null);
+  return b <= c ? [{ ...conditions[0], trapezoid: [a, b, c, d].map(open) }] : conditions;
+}
+
+/**
+ * A condition as a phrase.
+ *
+ * @param {object} condition
+ * @param {object} attribute
+ * @param {boolean} clip whether values stay within the range
+ * @returns {Parts}
+ */
+export function conditionParts(condition, attribute, clip) {
+  const name = { name: condition.attribute };
+  if (condition.values) {
+    const values = [...condition.values].sort(byCodePoint);
+    const { excludes } = condition;
+    if (values.length === 1) return [name, excludes ? " ≠ " : " = ", { name: values[0] }];
+    const listed = values.flatMap((value, i) => (i ? [", ", { name: value }] : [{ name: value }]));
+    return [name, excludes ? " not in {" : " in {", ...listed, "}"];
+  }
+  const [before, after] = around(condition, attribute);
+  const aside = partlyText(condition, attribute, clip);
+  return [before, name, aside ? `${after} (${aside})` : after];
+}
+
+/**
+ * A whole rule as a sentence.
+ *
+ * @param {object} store
+ * @param {object} entry
+ * @returns {Parts}
+ */
+export function ruleParts(store, entry) {
+  const { model } = store.facts;
+  const joined = phrasesOf(store, entry).flatMap(({ parts }, i) => (i ? [" and ", ...parts] : parts));
+  const empty = model.semantics.name === "first-match" ? "Otherwise " : "Always ";
+  const head = entry.rule.if.length ? ["If ", ...joined, " then "] : [empty];
+  return [...head, { name: model.target }, " ", ...saidParts(model, entry.rule)];
+}
+
+/**
+ * What a rule says about the target; where rules vote, their weight is part of it.
+ *
+ * @param {object} model
+ * @param {object} rule
+ * @returns {Parts}
+ */
+export function saidParts(model, rule) {
+  if (rule.votes) return votesParts(model, rule);
+  const { isNumber, addsVotes, addsNumbers, moves } = kindOf(model);
+  if (addsNumbers || moves) return [saidText(model, rule)];
+  if (isNumber) return ["= ", saidText(model, rule)];
+  if (addsVotes) return ["= ", { name: rule.then }, `: ${signedText(rule.weight)}`];
+  const relation = rule.relation && rule.relation !== "is" ? rule.relation : "=";
+  return [`${relation} `, { name: rule.then }];
+}
+
+/** The votes of a rule for classes, the largest first; of many classes, both ends. */
+function votesParts(model, rule) {
+  const amounts = rule.votes.map((vote, c) => [rule.weight * vote, c]);
+  amounts.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+  const shown = amounts.map(([amount, c]) => [{ name: model.classes[c] }, `: ${signedText(amount)}`]);
+  if (shown.length > 2 * SHOWN_VOTES)
+    shown.splice(SHOWN_VOTES, shown.length - 2 * SHOWN_VOTES, ["..."]);
+  return shown.flatMap((parts, k) => [k ? ", " : "= ", ...parts]);
+}
+
+/** Signs of a terminal as those of print. */
+function typographic(text) {
+  return text
+    .replaceAll("<=", "≤")
+    .replaceAll(">=", "≥")
+    .replaceAll("!=", "≠")
+    .replace(/(?<=[ (])-(?=\d)|^-(?=\d)/g, "−");
+}
+
+/** Where a condition fully holds: what stands before and after the name of its attribute. */
+function around(condition, attribute) {
+  if (attribute.categories) return aroundCategories(condition, attribute);
+  const [supportLow, coreLow, coreHigh, supportHigh] = boundsOf(condition);
+  const strictLow = isStrict(coreLow, supportLow);
+  const strictHigh = isStrict(coreHigh, supportHigh);
+  const low = show(attribute, strictLow ? supportLow : coreLow);
+  const high = show(attribute, strictHigh ? supportHigh : coreHigh);
+  if (coreLow === coreHigh) return ["", ` = ${show(attribute, coreLow)}`];
+  if (coreLow === -Infinity) {
+    if (coreHigh === Infinity) return ["", " is anything"];
+    return ["", ` ${strictHigh ? "<" : "≤"} ${high}`];
+  }
+  if (coreHigh === Infinity) return ["", ` ${strictLow ? ">" : "≥"} ${low}`];
+  return [`${low} ${strictLow ? "<" : "≤"} `, ` ${strictHigh ? "<" : "≤"} ${high}`];
+}
+
+/** Of ordered categories, those for which the condition holds fully; or at all, where there is none. */
+function aroundCategories(condition, attribute) {
+  const members = membersOf(condition, attribute);
+  const full = members.filter(([, degree]) => degree >= 1);
+  const names = (full.length ? full : members).map(([name]) => name);
+  const { categories } = attribute;
+  if (!names.length) return ["", " is nothing known"];
+  if (names.length === categories.length) return ["", " is anything"];
+  const [first, last] = [names[0], names[names.length - 1]];
+  if (first === last) return ["", ` = ${first}`];
+  if (first === categories[0]) return ["", ` ≤ ${last}`];
+  if (last === categories[categories.length - 1]) return ["", ` ≥ ${first}`];
+  return [`${first} ≤ `, ` ≤ ${last}`];
+}
+
+/** Where a condition holds partly: "partly from 96", "partly to 161.3". Empty for one without slopes. */
+function partlyText(condition, attribute, clip) {
+  if (attribute.categories) {
+    const partly = membersOf(condition, attribute).filter(([, degree]) => degree < 1);
+    return partly.map(([name, degree]) => `${name} to ${shareText(degree)}`).join(", ");
+  }
+  const [low, high] = endsOf(condition, attribute, clip);
+  const ends = [low && (low.isReached ? `from ${low.text}` : "below"), high && (high.isReached ? `to ${high.text}` : "above")].filter(Boolean);
+  const joint = [low, high].every((end) => !end || end.isReached) ? " " : " and ";
+  return ends.length ? `partly ${ends.join(joint)}` : "";
+}
+
+/**
+ * Where the slopes of a numeric condition end, null for a side without one; values that stay within the range never
+ * get beyond it.
+ *
+ * @param {object} condition
+ * @param {object} attribute
+ * @param {boolean} clip
+ * @returns {Array<?{text: string, isReached: boolean}>} below and above
+ */
+export function endsOf(condition, attribute, clip) {
+  const [supportLow, coreLow, coreHigh, supportHigh] = boundsOf(condition);
+  const [least, most] = clip ? rangeOf(attribute) : [-Infinity, Infinity];
+  const end = (core, support) =>
+    !Number.isFinite(core) || core === support || isStrict(core, support)
+      ? null
+      : { text: show(attribute, support), isReached: support >= least && support <= most };
+  return [end(coreLow, supportLow), end(coreHigh, supportHigh)];
+}
+
+/** The ordered categories that a condition holds for at all, each with its degree. */
+function membersOf(condition, attribute) {
+  const [a, b, c, d] = boundsOf(condition);
+  const degree = (x) => {
+    if (x < b) return Math.max((x - a) / (b - a), 0);
+    return x > c ? Math.max((d - x) / (d - c), 0) : 1;
+  };
+  return attribute.categories
+    .map((name, x) => [name, degree(x)])
+    .filter(([, value]) => value > 0);
+}
+
+/** Python's order of texts: by code point, where JavaScript's own is by UTF-16 unit. */
+function byCodePoint(a, b) {
+  const [left, right] = [[...a], [...b]];
+  for (let i = 0; i < Math.min(left.length, right.length); i += 1) {
+    const difference = left[i].codePointAt(0) - right[i].codePointAt(0);
+    if (difference) return difference;
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,77 @@
+/** From the base to the answer: what each column, or columns that rules use together, add with the values of a row. */
+
+import { named, h, s } from "../core/dom.js";
+import { attributesByName, counted, showValue, signedText } from "../core/format.js";
+import { kindOf, shownMove, shownNumber } from "../model/kind.js";
+
+const MOST_STEPS = 10;
+
+/**
+ * @param {object} store
+ * @param {Array} values
+ * @param {{total: number, base: number, added: number[]}} parts
+ * @returns {HTMLElement}
+ */
+export function contributionBars({ facts, state }, values, { total, base, added }) {
+  const { model } = state;
+  const { isNumber, moves } = kindOf(model);
+  const text = isNumber ? (value) => shownMove(facts, value) : signedText;
+  const endText = isNumber ? (value) => shownNumber(facts, value) : signedText;
+  const steps = groupsOf(model, values, added).sort((a, b) => Math.abs(b.by) - Math.abs(a.by));
+  const shown = steps.slice(0, MOST_STEPS);
+  const rest = steps.slice(MOST_STEPS);
+  if (rest.length) shown.push({ name: counted(rest.length, "other"), by: rest.reduce((sum, { by }) => sum + by, 0) });
+  let sum = base;
+  const bars = shown.map(({ name, by }) => {
+    const from = sum;
+    sum += by;
+    return { name, by, from, to: sum, isEnd: false, isTotal: false };
+  });
+  const origin = isNumber ? base : 0;
+  const end = (name, by, extra = {}) => ({ name, by, from: isNumber ? by : origin, to: by, isEnd: true, isTotal: false, ...extra });
+  if (!moves) bars.unshift(end("base", base));
+  bars.push(end(isNumber ? "prediction" : moves ? "sum" : "lead", total, { isTotal: true }));
+  const ends = [origin, ...bars.flatMap(({ from, to }) => [from, to])];
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const x = (value) => (100 * (value - low)) / (high - low || 1);
+  return h(
+    "ol",
+    { class: "contributions" },
+    bars.map(({ name, by, from, to, isEnd, isTotal }) => {
+      const [left, right] = [Math.min(from, to), Math.max(from, to)].map(x);
+      const colour = isTotal ? "c-accent" : by < 0 ? "against" : "in-favour";
+      return h(
+        "li",
+        { class: isTotal ? "total" : null },
+        h("span", { class: "name" }, name),
+        s(
+          "svg",
+          { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+          s("rect", { class: "zero", x: x(origin) - 0.15, width: 0.3, height: 10 }),
+          s("rect", { class: colour, x: Math.min(left, 99), width: Math.max(right - left, 1), y: 1, height: 8 }),
+        ),
+        h("span", { class: "number" }, (isEnd ? endText : text)(by)),
+      );
+    }),
+  );
+}
+
+/** Contributions by the columns that rules use, each with the value of the row; those of 0 are left out. */
+function groupsOf(model, values, added) {
+  const attributes = attributesByName(model);
+  const groups = new Map();
+  model.rules.forEach((rule, r) => {
+    if (!added[r]) return;
+    const names = [...new Set(rule.if.map(({ attribute }) => attribute))].sort();
+    const key = JSON.stringify(names);
+    if (!groups.has(key)) groups.set(key, { names, by: 0 });
+    groups.get(key).by += added[r];
+  });
+  return [...groups.values()].map(({ names, by }) => {
+    const shown = names.map((name) => {
+      const attribute = attributes.get(name);
+      return [named(name), " = ", named(showValue(attribute, values[model.attributes.indexOf(attribute)]))];
+    });
+    return { name: shown.length ? shown.flatMap((parts, k) => (k ? [", ", ...parts] : parts)) : "always", by };
+  });
+}
