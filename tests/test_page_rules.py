@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from io import BytesIO
 from unicodedata import normalize
 
@@ -146,6 +147,36 @@ def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
     for line, size, score in zip(lines, learner.path_.sizes, learner.path_.scores, strict=True):
         assert line.split()[0] == str(size)
         assert f"{score:.3f}" in line
+
+
+def test_compared_algorithms_are_in_the_overview(pages, wine):
+    ruleset, X, y = wine
+    estimate = {
+        "measure": "accuracy",
+        "score": 0.9,
+        "interval": [0.8, 0.95],
+        "rows": 89,
+        "baseline": {"score": 0.4},
+        "leaderboard": [
+            {"name": "additive", "score": 0.91, "rules": 6.5},
+            {"name": "random forest", "score": 0.95},
+            {"name": "broken", "score": None},
+        ],
+    }
+    about = {**ruleset.about, "evaluation": estimate}
+    page = pages.report(replace(ruleset, about=about), X[::2], y[::2], viewport=LAPTOP)
+    assert page.inner_text("#opening") == (
+        "5 rules from 89 rows. On new data about 90 of 100 rows are classified correctly "
+        "(80 to 95); majority class: 40."
+    )
+    page.click("#tab-overview")
+    card = page.locator(".card", has=page.get_by_role("heading", name="Compared algorithms"))
+    lines = [row.split("\t") for row in card.locator("tr").all_inner_texts()]
+    assert lines == [
+        ["Algorithm", "Accuracy", "Rules"],
+        ["additive", "0.910", "6.5"],
+        ["random forest", "0.950", "–"],
+    ]
 
 
 def test_rows_that_no_rule_covers_are_one_row_of_the_table(pages):

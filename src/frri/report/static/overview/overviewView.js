@@ -6,6 +6,7 @@ import { confusion } from "./confusion.js";
 import { cutoffCard } from "./cutoff.js";
 import { effectsCard } from "./effectCurves.js";
 import { importance } from "./importance.js";
+import { leaderboardCard } from "./leaderboard.js";
 import { dataBlock, modelBlock, pairs, proofBlock } from "./provenance.js";
 import { sizesCard } from "./sizes.js";
 import { subgroupsCard } from "./subgroups.js";
@@ -49,6 +50,7 @@ export function overviewView(store, actions) {
         flowCard(store, actions),
         card("Columns", "half", importance(store, MOST_COLUMNS, false) ?? h("p", { class: "muted" }, "No rule uses a column.")),
         sizesCard(store),
+        leaderboardCard(store.facts),
         h(
           "div",
           { class: "parts" },
