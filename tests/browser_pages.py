@@ -1,7 +1,11 @@
 """A browser that visits pages: what tests of the page share."""
 
+import base64
+import json
 import os
+import re
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -108,6 +112,12 @@ class Visit:
     def _console(self, message):
         if message.type in {"error", "warning"}:
             self.complaints.append(message.text)
+
+
+def embedded(html):
+    """The facts in the text of a page."""
+    packed = re.search(r'id="facts">([A-Za-z0-9+/=]*)</script>', html)[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
 def shown(page):

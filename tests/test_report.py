@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import zlib
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -15,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from browser_pages import needs
+from browser_pages import embedded, needs
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report import facts, report_html, write_report
@@ -325,11 +324,6 @@ def test_packed_codes_take_as_few_bytes_as_they_need():
 
 
 # ------------------------------------------------------------------ the page as a text
-
-
-def embedded(page):
-    packed = re.search(r'id="facts">([A-Za-z0-9+/=]*)</script>', page)[1]
-    return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
 def test_page_is_one_small_file_with_everything(wine):

@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_diabetes, load_iris
 
+from browser_pages import embedded
 from frri import (
     AdditiveRulesClassifier,
     AdditiveRulesRegressor,
@@ -198,7 +199,7 @@ def test_commands_tell_what_comes_back(sized, capsys):
     assert f"similarity of their conditions {found.similarity:.2f}" in told.err
     page = folder / "page.html"
     assert main(["report", model, table, "--stability", "2", "-o", str(page)]) == 0
-    assert '"n_resamples":2' in page.read_text(encoding="utf-8")
+    assert embedded(page.read_text(encoding="utf-8"))["stability"]["n_resamples"] == 2
     for arguments, complaint in (
         (["report", model, "--stability", "3"], "give a table with the column 'kind'"),
         (["report", model, table, "--stability", "1"], "needs 2 resamples at least, got 1"),

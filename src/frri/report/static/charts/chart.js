@@ -68,13 +68,8 @@ export function ruleLabel(store, rule) {
   );
 }
 
-/**
- * A small field of colour.
- *
- * @param {string} colour
- * @returns {SVGElement}
- */
-export function swatch(colour) {
+/** A small field of colour. */
+function swatch(colour) {
   const frame = { class: "swatch", viewBox: "0 0 10 10", "aria-hidden": "true" };
   return s("svg", frame, s("rect", { class: colour, width: 10, height: 10, rx: 2.5 }));
 }

@@ -105,15 +105,8 @@ function stackedPaths(counts, facts) {
   });
 }
 
-/**
- * The name of the colour of a series of a distribution.
- *
- * @param {object} facts
- * @param {number} k which series
- * @param {number} nSeries of how many
- * @returns {string}
- */
-export function seriesClass(facts, k, nSeries) {
+/** The name of the colour of a series of a distribution. */
+function seriesClass(facts, k, nSeries) {
   if (nSeries === 1 && facts.model.classes.length !== 1) return "c-none";
   return k < facts.coloured.length ? `c-${k}` : "c-other";
 }

@@ -64,17 +64,6 @@ export function plain(parts) {
 }
 
 /**
- * The same sentence as one text whose names cannot turn the direction of what follows: for places
- * that take no elements.
- *
- * @param {Array<string|{name: *}>} parts
- * @returns {string}
- */
-export function isolated(parts) {
-  return parts.map((part) => (typeof part === "string" ? part : isolate(part.name))).join("");
-}
-
-/**
  * A name for places that take no elements; one with right-to-left letters is kept from turning what follows it.
  *
  * @param {*} name

@@ -110,14 +110,8 @@ export function exported(store, author = "") {
   return { ...model, rules };
 }
 
-/**
- * What was done to a model since it was learned, here and before, by whom and why.
- *
- * @param {object} store
- * @param {string} author of what was done here
- * @returns {object[]}
- */
-export function logOf(store, author) {
+/** What was done to a model since it was learned, here and before, by whom and why. */
+function logOf(store, author) {
   const before = store.facts.model.about.log;
   const date = new Date().toISOString().slice(0, 10);
   const steps = store.history.map(({ label, reason }) => ({ edit: label, reason, author, date }));

@@ -30,13 +30,8 @@ export function keepEdits(store) {
   }
 }
 
-/**
- * 32 bits that tell models apart (FNV-1a).
- *
- * @param {string} text
- * @returns {string}
- */
-export function digest(text) {
+/** 32 bits that tell models apart (FNV-1a). */
+function digest(text) {
   let bits = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);
   return (bits >>> 0).toString(16);

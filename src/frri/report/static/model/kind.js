@@ -96,14 +96,8 @@ export function saidText(model, rule) {
   return kindOf(model).addsNumbers ? signed(said, text) : text(said);
 }
 
-/**
- * What a full match says about each class, before its weight.
- *
- * @param {object} model
- * @param {object} rule
- * @returns {number[]}
- */
-export function votesOf(model, rule) {
+/** What a full match says about each class, before its weight. */
+function votesOf(model, rule) {
   return rule.votes ?? model.classes.map((label) => (label === rule.then ? 1 : 0));
 }
 

@@ -99,14 +99,8 @@ export function confusionOf(state, rows, n) {
   return [...counts].map(([cell, count]) => [Math.floor(cell / n), cell % n, count]);
 }
 
-/**
- * For each class how many rows are of it, and how many of them are decided rightly.
- *
- * @param {number[][]} confusion
- * @param {number} n classes
- * @returns {Array<{rows: number, hits: number}>}
- */
-export function recallsOf(confusion, n) {
+/** For each class how many rows are of it, and how many of them are decided rightly. */
+function recallsOf(confusion, n) {
   const found = Array.from({ length: n }, () => ({ rows: 0, hits: 0 }));
   for (const [truth, decided, count] of confusion) {
     found[truth].rows += count;

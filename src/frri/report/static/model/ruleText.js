@@ -81,14 +81,8 @@ export function ruleParts(store, entry) {
   return [...head, { name: model.target }, " ", ...saidParts(model, entry.rule)];
 }
 
-/**
- * What a rule says about the target; where rules vote, their weight is part of it.
- *
- * @param {object} model
- * @param {object} rule
- * @returns {Parts}
- */
-export function saidParts(model, rule) {
+/** What a rule says about the target; where rules vote, their weight is part of it. */
+function saidParts(model, rule) {
   if (rule.votes) return votesParts(model, rule);
   const { isNumber, addsVotes, addsNumbers, moves } = kindOf(model);
   if (addsNumbers || moves) return [saidText(model, rule)];

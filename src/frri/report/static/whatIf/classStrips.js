@@ -106,14 +106,8 @@ function verdict({ decided, rule }) {
   return { decided, rule };
 }
 
-/**
- * Where an attribute may move: its range in training, widened to the value that it has.
- *
- * @param {object} one what caseOf returned
- * @param {number} j
- * @returns {[number, number]}
- */
-export function axisOf(one, j) {
+/** Where an attribute may move: its range in training, widened to the value that it has. */
+function axisOf(one, j) {
   const attribute = one.model.attributes[j];
   let [low, high] = rangeOf(attribute);
   if (attribute.categories) return [low, high];

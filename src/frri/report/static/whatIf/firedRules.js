@@ -50,6 +50,7 @@ function ruleItem(store, entry, values, { text, share, isDeciding, actions }) {
       share === null ? null : shareBar(share),
       h("span", { class: "number" }, text),
     ),
+    rule.if.length ? null : h("p", { class: "muted" }, "It has no conditions."),
     h(
       "ul",
       { class: "held" },
