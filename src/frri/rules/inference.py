@@ -316,7 +316,7 @@ def compute_scores(ruleset: "RuleSet", degrees: Floats, near: Floats | None = No
 
 def _sum_rows(values: Floats, base: float = 0.0) -> Floats:
     """Return row sums from left to right; the order of numpy's own sums depends on the shape."""
-    sums = np.full(len(values), base)
+    sums = np.full(len(values), base, dtype=np.float64)
     if len(values) < values.shape[1]:
         return np.cumsum(np.column_stack([sums, values]), axis=1)[:, -1]
     for column in values.T:
