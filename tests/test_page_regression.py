@@ -21,7 +21,7 @@ from frri import (
 )
 from frri.cli import main
 from frri.report import facts, report_html
-from frri.report.charts import find_levels
+from frri.report.facts import find_levels
 from frri.rules.conformal import half_width
 from frri.rules.contributions import compute_mean_fractions, permutation_importance
 from frri.rules.measures import measure_regression

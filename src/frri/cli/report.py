@@ -75,15 +75,9 @@ def _page(arguments: Arguments) -> str:
         names = table[arguments.names].tolist()
     if arguments.stability is not None:
         found = stability_of(ruleset, table, labels, arguments.stability)
+    options = {name: getattr(arguments, name) for name in ("max_rows", "title", "unit")}
+    fixed = arguments.fixed.split(",") if arguments.fixed else ()
     with Progress("writing the page"):
         return report_html(
-            ruleset,
-            table,
-            labels,
-            max_rows=arguments.max_rows,
-            names=names,
-            stability=found,
-            title=arguments.title,
-            unit=arguments.unit,
-            fixed=arguments.fixed.split(",") if arguments.fixed else (),
+            ruleset, table, labels, names=names, stability=found, fixed=fixed, **options
         )

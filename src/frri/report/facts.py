@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import __version__
-from frri._util import Flags, Positions
-from frri.report.charts import (
-    N_LEVELS,
-    colored_classes,
-    find_levels,
-    histogram,
-    number_scale,
-)
+from frri._util import Flags, Floats, Positions
 from frri.report.encode import encode_codes, encode_numbers
 from frri.rules import Rule, RuleSet, RuleStatistics
 from frri.rules.contributions import permutation_importance
@@ -30,7 +23,7 @@ from frri.rules.rule import label_array
 from frri.rules.rule_statistics import class_positions, is_training_table
 from frri.rules.semantics import COUNTABLE
 from frri.rules.text import condition_texts
-from frri.table import EncodedTable, to_matrix
+from frri.table import Attribute, EncodedTable, to_matrix
 from frri.table.columns import column_names, plain_table, read_records
 from frri.table.targets import check_quantities
 
@@ -47,6 +40,15 @@ LONGEST_NAME = 60
 ENOUGH_ROWS = 1_000
 REPEATS = 3
 EFFORT = 3_000_000
+N_BINS = 24
+# As many classes have a color of their own; the others share one.
+N_COLORS = 7
+# Beyond this many bars nobody can tell categories apart; rarer ones would make a table wide.
+MOST_CATEGORIES = 60
+# Levels from low to high: each has a color, like a class.
+N_LEVELS = 5
+# Fractions of the largest contribution below which one is neutral, and above which it is strong.
+SMALL, STRONG = 0.05, 1 / 3
 
 
 def facts(
@@ -414,12 +416,70 @@ def _performance(table: _Table, classes: Positions) -> dict[str, Any]:
 
 
 def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> list[dict[str, Any]]:
-    """Count the samples that each rule decides, and the correct ones with an interval."""
-    found: list[dict[str, Any]] = []
-    for r in range(n_rules):
-        own = deciding == r
-        rows = int(own.sum())
-        hits = None if correct is None else int(correct[own].sum())
-        interval = list(wilson(hits, rows)) if rows and hits is not None else None
-        found.append({"rows": rows, "right": hits, "interval": interval})
-    return found
+    """Count the samples that each rule decides, and the correct ones."""
+    rows = [deciding == r for r in range(n_rules)]
+    hits = [None if correct is None else int(correct[own].sum()) for own in rows]
+    return [{"rows": int(r.sum()), "right": n} for r, n in zip(rows, hits, strict=True)]
+
+
+# ------------------------------------------------------------------ charts
+
+
+def colored_classes(counts: Floats) -> list[int]:
+    """Return the classes with a color of their own: all, or the largest ones, in their order."""
+    return sorted(np.argsort(-counts, kind="stable")[:N_COLORS].tolist())
+
+
+def histogram(
+    attribute: Attribute, column: Floats, series: Positions, n_series: int
+) -> dict[str, Any] | None:
+    """Count encoded values per bin and series; None where there is nothing to draw.
+
+    Values outside the training range count in the outermost bins.
+    """
+    known = np.isfinite(column)
+    low, high, n_bins = attribute.low, attribute.high, N_BINS
+    if attribute.categories is not None:
+        known &= column >= 0
+        n_bins = len(attribute.categories)
+        low, high = -0.5, n_bins - 0.5
+        if n_bins > MOST_CATEGORIES:
+            return None
+    values, series = column[known], series[known]
+    if not (np.isfinite(low) and np.isfinite(high)) and len(values):
+        low, high = float(values.min()), float(values.max())
+    if not len(values) or not 0 < high - low < np.inf:
+        return None
+    bins = ((np.clip(values, low, high) - low) / (high - low) * n_bins).astype(np.intp)
+    cells = series * n_bins + np.minimum(bins, n_bins - 1)
+    counts = np.bincount(cells, minlength=n_series * n_bins).reshape(n_series, n_bins)
+    return {"low": float(low), "high": float(high), "counts": counts.tolist()}
+
+
+def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
+    """Return the range of numbers, and the edges between their levels.
+
+    A fifth of the numbers is on each level; without any, those that the rules can predict count.
+    `said` are the edges between levels of the numbers of rules: the same ones, or edges around 0
+    for contributions.
+    """
+    adds, said = ruleset.semantics.meaning.adds, ruleset.arrays.says[:, 0]
+    if adds:
+        said = said * ruleset.arrays.weights
+    if numbers is None:
+        reached = [said[said < 0].sum(), 0.0, said[said > 0].sum()]
+        numbers = said if len(said) and not adds else ruleset.base[0] + np.array(reached)
+    edges = np.quantile(numbers, np.arange(1, N_LEVELS) / N_LEVELS).tolist()
+    largest = float(np.abs(said).max(initial=0.0)) or 1.0
+    around = [-STRONG * largest, -SMALL * largest, SMALL * largest, STRONG * largest]
+    return {
+        "low": float(numbers.min()),
+        "high": float(numbers.max()),
+        "edges": edges,
+        "said": around if adds else edges,
+    }
+
+
+def find_levels(numbers: Floats, edges: list[float]) -> Positions:
+    """Return the level of each number, from 0."""
+    return np.searchsorted(edges, numbers, side="right")

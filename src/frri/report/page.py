@@ -79,12 +79,8 @@ def report_html(
     ruleset : RuleSet or fitted estimator
     X, y : array-like or data frame, optional
         Samples to show the rules on, and their classes or numbers.
-    title : str, optional
-        Title of the page, for example the question that the model answers.
-    unit : str, default="rows"
-        Plural noun for the samples in the headline, such as "patients".
-    **options
-        `max_rows`, `names`, `stability` and `fixed`, as in `write_report`.
+    title, unit, **options
+        As in `write_report`.
 
     Examples
     --------
@@ -196,9 +192,9 @@ def headline(known: Mapping[str, Any], unit: str = "rows") -> str:
         whose = "new" if overview["is_training"] is False else "given"
         sentence = (
             f"On the {known['data']['n_rows']:,} {whose} {unit} "
-            f"{_of_100(measured['accuracy'])} of 100 are classified correctly "
-            f"({_of_100(low)} to {_of_100(high)}); "
-            f"majority class {isolate(known['model']['classes'][majority])}: {_of_100(fraction)}."
+            f"{100 * measured['accuracy']:.0f} of 100 are classified correctly "
+            f"({100 * low:.0f} to {100 * high:.0f}); "
+            f"majority class {isolate(known['model']['classes'][majority])}: {100 * fraction:.0f}."
         )
     if overview["is_training"] is None and overview["n_training"] is not None:
         sentence += " If the rules were learned from them, results on new data are worse."
@@ -212,9 +208,9 @@ def _held_out(known: Mapping[str, Any], estimate: Mapping[str, Any], unit: str) 
     if estimate["measure"] == "accuracy":
         answer = f" {isolate(baseline['answer'])}" if "answer" in baseline else ""
         return (
-            f"On new data about {_of_100(score)} of 100 {unit} are classified correctly "
-            f"({_of_100(low)} to {_of_100(high)}); majority class{answer}: "
-            f"{_of_100(baseline['score'])}."
+            f"On new data about {100 * score:.0f} of 100 {unit} are classified correctly "
+            f"({100 * low:.0f} to {100 * high:.0f}); majority class{answer}: "
+            f"{100 * baseline['score']:.0f}."
         )
     error = ""
     if "error" in estimate and known["numbers"] is not None:
@@ -224,10 +220,6 @@ def _held_out(known: Mapping[str, Any], estimate: Mapping[str, Any], unit: str) 
         f"On new data {error}{measure} is {score:.2f} ({low:.2f} to {high:.2f}); "
         f"constant prediction: {baseline['score']:.2f}."
     )
-
-
-def _of_100(fraction: float) -> str:
-    return f"{100 * fraction:.0f}"
 
 
 def number_format(known: Mapping[str, Any]) -> Callable[[float], str]:
