@@ -1,17 +1,16 @@
-"""Accuracy and size of all estimators on the paper's datasets and on ordinary tables, beside scikit-learn's.
+"""Accuracy and size of all classifiers on the paper's datasets and on ordinary tables, beside scikit-learn's.
 
     python -m benchmarks.accuracy paper additive forest     # 18 datasets, ten folds
     python -m benchmarks.accuracy repeated additive forest  # the same with three other random seeds
     python -m benchmarks.accuracy ordinary additive tree    # ordinary tables, two splits 70/30
-
-    python -m benchmarks.accuracy docs                      # the tables of the documentation
+    python -m benchmarks.accuracy scaling additive tree     # CPU time for 1,000 to 100,000 samples
 
 Without names of methods all of them are run. Results go to `benchmarks/results/COLLECTION.csv`, one row for each
-method, dataset and fold; rows that are there already are kept, so that a run can be continued.
+method, dataset and fold; rows that are there already are kept, so that a run can be continued. `python -m
+benchmarks.docs` writes them into the documentation.
 """
 
 import csv
-import re
 import sys
 import warnings
 from collections import defaultdict
@@ -22,6 +21,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -124,6 +124,11 @@ METHODS = {
     "compact weighted": lambda: frri.CompactFRRIClassifier(**BALANCED),
     "ripper": frri.RIPPERClassifier,
     "furia": frri.FURIAClassifier,
+    "bagged": lambda: frri.AdditiveRulesBaggingClassifier(random_state=0),
+    "frri": frri.FRRIClassifier,
+    "frri bagging": lambda: frri.FRRIBaggingClassifier(work_limit=5_000, random_state=0),
+    "modlem": frri.MODLEMClassifier,
+    "quickrules": frri.QuickRulesClassifier,
     "tree": lambda: encoded(pruned_tree()),
     "figs": lambda: encoded(figs()),
     "rulekit": lambda: encoded(RuleKit()),
@@ -147,21 +152,10 @@ METHODS = {
 
 
 COLLECTIONS = ("paper", "repeated", "ordinary")
-PAGES = {
-    "ordinary": ("docs/index.md", "docs/learners/additive.md", "docs/research/results.md"),
-    "paper": ("docs/research/results.md",),
-}
-TABLE = re.compile(r"<!-- results: (\w+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
 
 def main() -> None:
-    if sys.argv[1:] == ["docs"]:
-        for page in sorted({page for pages in PAGES.values() for page in pages}):
-            path = Path(__file__).parents[1] / page
-            path.write_text(with_tables(path.read_text("utf-8")), "utf-8")
-        draw(Path(__file__).parents[1] / "docs" / "images" / "sizes.svg")
-        return
-    collections = [name for name in sys.argv[1:2] if name in COLLECTIONS]
+    collections = [name for name in sys.argv[1:2] if name in (*COLLECTIONS, "scaling")]
     methods = sys.argv[2:] if collections else []
     for collection in collections or COLLECTIONS:
         measure(collection, methods or list(METHODS))
@@ -182,6 +176,13 @@ def measure(collection, methods):
 
 def tables(collection):
     """Name, features, labels and pairs of training and test rows of each table."""
+    if collection == "scaling":
+        kind = {"n_informative": 6, "n_redundant": 2, "flip_y": 0.1, "class_sep": 1.5}
+        X, y = make_classification(110_000, 10, **kind, random_state=0)
+        X, y = pd.DataFrame(X).add_prefix("x"), pd.Series(y)
+        for n in (1_000, 10_000, 100_000):
+            yield str(n), X, y, [(np.arange(n), np.arange(100_000, 110_000))]
+        return
     if collection != "ordinary":
         for name in NAMES:
             data, folds = load(name), []
@@ -284,54 +285,6 @@ def summary(collection, names=None):
         for method, own in found.items()
         if own
     }
-
-
-def with_tables(text):
-    """A page with its tables of results as they are now."""
-    return TABLE.sub(lambda match: markdown(match[1]), text)
-
-
-def markdown(collection):
-    """The means over all datasets of a collection as a table."""
-    lines = [f"<!-- results: {collection} -->"]
-    lines.append("| | accuracy | balanced accuracy | log loss | rules | conditions per rule |")
-    lines.append("|---|---|---|---|---|---|")
-    for method, (_, means) in summary(collection).items():
-        forms = ("{:.3f}", "{:.3f}", "{:.3f}", "{:.1f}", "{:.1f}")
-        cells = [form.format(mean) for form, mean in zip(forms, means, strict=False)]
-        lines.append(f"| {method} | {' | '.join(cells)} |".replace("nan", ""))
-    return "\n".join([*lines, "<!-- end of results -->"])
-
-
-def draw(path):
-    """Accuracy by number of rules on both collections; models without rules are lines."""
-    import matplotlib.pyplot as plt
-
-    plt.rcParams |= {"svg.hashsalt": "sizes", "font.size": 9, "svg.fonttype": "none"}
-    figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-    titles = {"ordinary": "42 ordinary tables", "paper": "18 datasets of the paper"}
-    for panel, (collection, title) in zip(panels, titles.items(), strict=True):
-        found = {name: means for name, (_, means) in summary(collection).items()}
-        path_of_sizes = ["additive 10", "additive", "additive 20", "additive 40"]
-        points = [found[name] for name in path_of_sizes if name in found]
-        points = sorted((means[3], means[0]) for means in points)
-        panel.plot(*zip(*points, strict=True), color="tab:blue", zorder=1)
-        for name in ("additive", "compact", "ripper", "furia", "tree", "figs", "rulekit"):
-            own = name not in ("tree", "figs", "rulekit")
-            color = "tab:blue" if own else "tab:gray"
-            panel.scatter(found[name][3], found[name][0], color=color, zorder=2)
-            place = {"xytext": (5, -9), "textcoords": "offset points"}
-            panel.annotate(name, (found[name][3], found[name][0]), **place)
-        for name in ("forest", "boosting", "logistic"):
-            panel.axhline(found[name][0], color="tab:orange", linewidth=0.8)
-            panel.text(
-                1, found[name][0], f" {name}", va="bottom", transform=panel.get_yaxis_transform()
-            )
-        panel.set(title=title, xlabel="rules (leaves of trees)", xscale="log")
-        panel.set_xticks([5, 10, 20, 40], ["5", "10", "20", "40"], minor=False)
-        panel.set_xticks([], minor=True)
-    panels[0].set_ylabel("accuracy on held-out rows")
-    figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":

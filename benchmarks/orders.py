@@ -1,6 +1,6 @@
 """What orders of attributes and all minimal rules buy FRRI: rules, length and accuracy on the 18 sets.
 
-    python -m benchmarks.orders [FOLDS]    the table, and orders.csv beside it with every set
+    python -m benchmarks.orders [FOLDS]    results/orders.csv, with every dataset
 
 Of ten folds the first FOLDS are measured, by default all; what the file has already is not measured again.
 Every search for the fewest rules may take the same work, a few seconds; *proved* is the share of fits in which
@@ -20,7 +20,7 @@ from frri.compare.datasets import NAMES, load
 from frri.compare.run import assign_folds
 from frri.rules.measures import accuracy, balanced_accuracy
 
-FILE = Path(__file__).with_name("orders.csv")
+FILE = Path(__file__).parent / "results" / "orders.csv"
 EFFORT = 5_000
 ALL = {"candidates": "all-minimal"}
 LEARNERS = {

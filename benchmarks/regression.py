@@ -1,23 +1,21 @@
-"""Numbers: how right rules of which size are on fifteen tables, beside trees, neighbours and forests.
+"""Regression: R² and size of rule sets on fifteen tables, beside trees, neighbors and forests.
 
-    python -m benchmarks regression                 everything, into the file regression.csv beside this one
-    python -m benchmarks.regression --only FRRI     the learners whose names contain this
-    python -m benchmarks.regression --show          the table of docs/learners/numbers.md from that file
+    python -m benchmarks regression                 everything, into results/regression.csv
+    python -m benchmarks.regression --only FRRI     the methods whose names contain this
 
-Ten folds, the same for all, pooled per table: R2, and its complement's root RRSE. FIGS needs the package
-imodels, Cubist the package cubist and M5Rules WEKA in python-weka-wrapper3; they are left out without. Greedy covers are used where objects are to be covered several times:
-the proof of the fewest takes half a minute a fold on a table like concrete.
+Ten folds, the same for all, pooled per table. FIGS needs the package imodels, Cubist the package cubist and M5Rules
+WEKA in python-weka-wrapper3; they are left out without. Greedy covers are used where samples are covered several
+times: a proof of the minimum takes half a minute a fold on a table like concrete. `python -m benchmarks.docs` writes
+the results into the documentation.
 """
 
 import argparse
 import csv
 import warnings
-from collections import defaultdict
 from pathlib import Path
 from time import process_time
 
 import numpy as np
-from scipy.stats import wilcoxon
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import RidgeCV
@@ -31,8 +29,8 @@ from benchmarks.numbers_tables import OTHERS, TUNED, table
 from benchmarks.weka_learners import M5Rules
 from frri import AdditiveRulesRegressor, FRRIRegressor
 
-RESULTS = Path(__file__).with_name("regression.csv")
-FIELDS = ("learner", "table", "r2", "rules", "conditions", "proved", "seconds")
+RESULTS = Path(__file__).parent / "results" / "regression.csv"
+FIELDS = ("method", "dataset", "r2", "rules", "conditions", "proved", "seconds")
 
 LEARNERS = {
     "FRRI": FRRIRegressor(work_limit=500),
@@ -40,7 +38,7 @@ LEARNERS = {
     "FRRI, tau 2.25, covered four times": FRRIRegressor(tau=2.25, times_covered=4, work_limit=0),
     "FRRI, covered three times": FRRIRegressor(times_covered=3, work_limit=0),
     "FRRI, tau 1.75, covered four times": FRRIRegressor(tau=1.75, times_covered=4, work_limit=0),
-    "additive (14 rules)": AdditiveRulesRegressor(),
+    "additive": AdditiveRulesRegressor(),
     "tree of 14 leaves": DecisionTreeRegressor(max_leaf_nodes=14, random_state=0),
     "tree of 30 leaves": DecisionTreeRegressor(max_leaf_nodes=30, random_state=0),
     "tree, unpruned": DecisionTreeRegressor(random_state=0),
@@ -71,7 +69,7 @@ def learner_named(name):
 
 
 def measured(name, data):
-    """The figures of one learner on one table."""
+    """Measures of one method on one table."""
     X, y = table(data)
     answers, rules, conditions, proved = np.empty(len(y)), [], [], []
     start = process_time()
@@ -102,7 +100,7 @@ def measured(name, data):
 
 
 def run(only):
-    done = {(row["learner"], row["table"]) for row in rows()}
+    done = {(row["method"], row["dataset"]) for row in rows()}
     with RESULTS.open("a", newline="") as file:
         writer = csv.DictWriter(file, FIELDS)
         if not done:
@@ -127,44 +125,11 @@ def rows():
     return list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
 
 
-def show():
-    """Means over the tables, and on how many of them the additive rules are ahead."""
-    found = defaultdict(dict)
-    for row in rows():
-        found[row["learner"]][row["table"]] = row
-    names = TUNED + OTHERS
-    print("| | R2 | RRSE | RRSE of the eight only run | rules | conditions | additive (14) ahead |")
-    print("|---|---|---|---|---|---|---|")
-    own = {t: float(row["r2"]) for t, row in found["additive (14 rules)"].items()}
-    for name in LEARNERS:
-        if set(found[name]) != set(names):
-            continue
-        r2 = np.array([float(found[name][t]["r2"]) for t in names])
-        rrse = np.sqrt(1 - r2)
-        sizes = []
-        for field in ("rules", "conditions"):
-            known = [float(found[name][t][field]) for t in names if found[name][t][field]]
-            sizes.append(f"{np.mean(known):.1f}" if known else "")
-        ahead = ""
-        if not name.startswith("additive"):
-            lead = np.array([own[t] for t in names]) - r2
-            p = wilcoxon(lead).pvalue
-            chance = f"= {p:.3f}" if p >= 0.001 else "< .001"
-            ahead = f"{(lead > 0).sum()} of {len(names)}, p {chance}"
-        print(
-            f"| {name} | {r2.mean():.3f} | {rrse.mean():.3f} | {rrse[len(TUNED) :].mean():.3f} "
-            f"| {sizes[0]} | {sizes[1]} | {ahead} |"
-        )
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="")
-    parser.add_argument("--show", action="store_true")
     arguments, _ = parser.parse_known_args()
-    if not arguments.show:
-        run(arguments.only)
-    show()
+    run(arguments.only)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Rules as a view in a database, which gives the same predictions."""
+"""Deploy rules as a database view with the same predictions."""
 
 import sqlite3
 
@@ -23,6 +23,6 @@ same = sum(a == b for (a,), b in zip(decided, rules.predict(wine.data), strict=T
 print(f"{same} of {len(decided)} predictions are those of the library.")
 database.close()
 
-# What the database decided, over two of the attributes that it decided by.
+# The decisions of the database over two features.
 labels = [label for (label,) in decided]
 plot_map(rules, "alcohol", "hue", wine.data, labels).savefig("deploy_sql.svg")

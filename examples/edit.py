@@ -1,4 +1,4 @@
-"""An expert changes rules; the effect is measured on wines that were not used for training."""
+"""Edit rules, and measure the effect on held-out samples."""
 
 import numpy as np
 from sklearn.datasets import load_wine

@@ -1,4 +1,4 @@
-"""Say why a wine is taken for what it is, and what would change that."""
+"""Explain two predictions, with counterfactual explanations."""
 
 from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
@@ -13,21 +13,21 @@ X, X_new, y, y_new = train_test_split(
 )
 rules = FRRIClassifier().fit(X, y).ruleset_
 
-print("A wine that is recognised:\n")
+print("A correct prediction:\n")
 why = rules.explain(X_new.iloc[0])
 print(why)
 
 wrong = (rules.predict(X_new) != y_new).to_numpy().nonzero()[0]
-print(f"\nA wine that is not: it is a {y_new.iloc[wrong[0]]}.\n")
+print(f"\nA wrong prediction; the wine is a {y_new.iloc[wrong[0]]}:\n")
 print(rules.explain(X_new.iloc[wrong[0]], unchangeable=["alcohol"]))
 
-# The conditions of the rule that decided on the first wine; a rule holds as far as the weakest of them.
+# The conditions of the deciding rule; a rule holds as much as its weakest condition.
 figure = Figure(figsize=(7, 2.8), layout="constrained")
 axes = figure.subplots()
 conditions = why.deciding.conditions
 axes.barh(
     [f"{c.condition}\nhere {c.value}" for c in conditions], [c.membership for c in conditions]
 )
-axes.set(xlim=(0, 1), xlabel="holds to", title=f"Why {why.target} = {why.decision}")
+axes.set(xlim=(0, 1), xlabel="degree", title=f"Why {why.target} = {why.decision}")
 axes.invert_yaxis()
 figure.savefig("explain.svg")

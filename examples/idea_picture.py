@@ -1,6 +1,6 @@
-"""Draw the idea of FRRI: an object's box, the box opened, and the fewest boxes that cover all.
+"""Draw the idea of FRRI: the box of a sample, the opened box, and a minimum-size cover.
 
-Everything in the picture is computed by the library.
+The library computes everything in the figure.
 """
 
 from math import inf
@@ -17,7 +17,7 @@ STYLES = {"circle": ("#0072B2", "o", "-"), "square": ("#D55E00", "s", (0, (5, 2)
 INK = "#222222"
 LOW, HIGH = -0.06, 1.06
 
-# The first circle is the object whose box is shown. Both attributes range from 0 to 1.
+# The first circle is the sample whose box is shown. Both features range from 0 to 1.
 CIRCLES = [(0.26, 0.7), (0.0, 0.9), (0.1, 0.62), (0.2, 0.97), (0.16, 0.42), (0.06, 0.17)]
 CIRCLES += [(0.3, 0.3), (0.24, 0.04), (0.42, 0.13), (0.55, 0.0), (0.6, 0.22)]
 SQUARES = [(0.5, 0.88), (0.52, 0.6), (0.63, 0.79), (0.6, 0.5), (0.78, 1.0), (0.84, 0.7)]
@@ -25,15 +25,15 @@ SQUARES += [(0.95, 0.86), (1.0, 0.55), (0.81, 0.43), (0.88, 0.24), (0.97, 0.06)]
 
 
 def draw() -> Figure:
-    """Three panels of the same objects: the box, the opened box, the cover."""
+    """Three panels of the same samples: the box, the opened box, the cover."""
     X = np.array(CIRCLES + SQUARES)
     y = np.array(["circle"] * len(CIRCLES) + ["square"] * len(SQUARES))
     clf = FRRIClassifier().fit(X, y)
     similar = [ConditionType.SIMILAR, ConditionType.SIMILAR]
     panels = {
-        "1  An object's box: no enemy inside": ([rule_of(clf, X, similar)], [0]),
-        "2  Opened while no enemy gets in": ([rule_of(clf, X, clf.condition_types_[0])], [0]),
-        f"3  The fewest that cover all: {len(clf.ruleset_)} of {len(X)}": (
+        "1  The box of a sample: no other class inside": ([rule_of(clf, X, similar)], [0]),
+        "2  Opened while no other class gets in": ([rule_of(clf, X, clf.condition_types_[0])], [0]),
+        f"3  Minimum-size cover: {len(clf.ruleset_)} of {len(X)} boxes": (
             clf.ruleset_.rules,
             clf.selected_,
         ),
@@ -53,7 +53,7 @@ def draw() -> Figure:
 
 
 def rule_of(clf: FRRIClassifier, X: np.ndarray, types: list[ConditionType]) -> Rule:
-    """The rule of the first object with conditions of these types."""
+    """The rule of the first sample with conditions of these types."""
     reach, conditions = clf.confidence_[0], []
     for name, value, kind in zip(("x0", "x1"), X[0], types, strict=True):
         low = (value - reach, value) if kind & ConditionType.AT_LEAST else (-inf, -inf)
@@ -83,20 +83,20 @@ def draw_rule(axes: Axes, rule: Rule, shades: int) -> None:
 
 
 def draw_confidence(axes: Axes, place: np.ndarray, reach: float) -> None:
-    """The half-width of a box: as far as the nearest enemy is."""
+    """The half-width of a box: the distance to the nearest sample of another class."""
     x, level = place
     arrow = {"arrowstyle": "<->", "color": INK, "linewidth": 1.2, "shrinkA": 6, "shrinkB": 0}
     axes.annotate("", (x + reach, level), (x, level), arrowprops=arrow)
-    axes.text(x, level - 0.13, f"confidence {reach:.2f}", va="top", ha="center", color=INK, size=12)
+    axes.text(x, level - 0.13, f"weight {reach:.2f}", va="top", ha="center", color=INK, size=12)
 
 
 def draw_frame(axes: Axes) -> None:
-    """Two attributes, scaled by their range."""
+    """Two features, scaled by their range."""
     axes.set(xlim=(LOW, HIGH), ylim=(LOW, HIGH), aspect="equal")
     axes.set_xticks([0, 1], ["min", "max"])
     axes.set_yticks([0, 1], ["min", "max"], rotation=90, va="center")
-    axes.set_xlabel("first attribute", labelpad=-8, size=12)
-    axes.set_ylabel("second attribute", labelpad=-8, size=12)
+    axes.set_xlabel("first feature", labelpad=-8, size=12)
+    axes.set_ylabel("second feature", labelpad=-8, size=12)
     axes.spines[["top", "right"]].set_visible(False)
 
 

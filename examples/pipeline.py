@@ -1,4 +1,4 @@
-"""Rules as the last step of a pipeline, with a grid search over what comes before."""
+"""Tune a pipeline of feature selection and rules by a grid search."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from frri import FRRIClassifier
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-y = y.map({0: "malignant", 1: "benign"}).rename("tumour")
+y = y.map({0: "malignant", 1: "benign"}).rename("tumor")
 
 relevance = partial(mutual_info_classif, random_state=0)
 pipeline = Pipeline(
@@ -34,5 +34,5 @@ axes = figure.subplots()
 tried = [str(k) for k in search.cv_results_["param_select__k"]]
 scores, spread = (search.cv_results_[f"{name}_test_score"] for name in ("mean", "std"))
 axes.errorbar(tried, scores, spread, marker="o", linestyle="none", capsize=4)
-axes.set(xlabel="attributes kept", ylabel="balanced accuracy", title="Three folds, mean and spread")
+axes.set(xlabel="features selected", ylabel="balanced accuracy", title="Three folds, mean and standard deviation")
 figure.savefig("pipeline.svg")

@@ -1,4 +1,4 @@
-"""Rules from a table: induce, read, check, question, save."""
+"""Train, read, test, explain and save a rule set."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ X, X_new, y, y_new = train_test_split(
 clf = FRRIClassifier().fit(X, y)
 print(clf.ruleset_)
 print(f"\n{clf.selection_.n_rules} rules, {clf.selection_.status}")
-print(f"Accuracy on wines not seen in training: {clf.score(X_new, y_new):.3f}\n")
+print(f"Test accuracy: {clf.score(X_new, y_new):.3f}\n")
 print(clf.ruleset_.explain(X_new.iloc[0]))
 plot_rules(clf.ruleset_).savefig("quickstart.svg")
 

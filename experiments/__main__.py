@@ -1,8 +1,8 @@
-"""The paper's experiment: 18 data sets, ten folds, five learners, and its tables next to those of the run.
+"""The paper's experiment: 18 datasets, ten folds, five algorithms, and its tables beside those of the run.
 
     python -m experiments [--output DIR] [--docs FILE] [--datasets A,B] [--learners A,B] [--folds N] [--workers N]
 
-The same command resumes a run that was interrupted.
+The same command continues an interrupted run.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from frri.compare.run import Grid, run_grid
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the experiment, and write its results to a folder and the page of the reproduction to a file."""
+    """Run the experiment; write its results to a folder and the reproduction page to a file."""
     parser = argparse.ArgumentParser("experiments", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("paper"))
     parser.add_argument("--docs", type=Path)
@@ -26,14 +26,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--learners", type=lambda text: text.split(","), default=LEARNERS)
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--workers", type=int)
-    told = parser.parse_args(argv)
-    data = {name: load(name) for name in told.datasets}
-    learners = {name: learner(name) for name in told.learners}
-    grid = Grid(data, learners, told.folds, full=told.docs is not None)
-    results = run_grid(grid, told.output, told.workers, progress=sys.stderr.isatty())
-    page = write_report(make_report(results, remarks=slips(data)), told.output)
-    if told.docs is not None:
-        told.docs.write_text(reproduction_page(results), encoding="utf-8")
+    arguments = parser.parse_args(argv)
+    data = {name: load(name) for name in arguments.datasets}
+    learners = {name: learner(name) for name in arguments.learners}
+    grid = Grid(data, learners, arguments.folds, full=arguments.docs is not None)
+    results = run_grid(grid, arguments.output, arguments.workers, progress=sys.stderr.isatty())
+    page = write_report(make_report(results, remarks=slips(data)), arguments.output)
+    if arguments.docs is not None:
+        arguments.docs.write_text(reproduction_page(results), encoding="utf-8")
     sys.stdout.write(f"{overview(results).markdown()}\n\n{page}\n")
 
 

@@ -43,12 +43,12 @@ def conover_as_printed(table: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     table : pandas.DataFrame
-        Data sets x learners.
+        Datasets x algorithms.
 
     Returns
     -------
     pandas.DataFrame
-        Learners x learners.
+        Algorithms x algorithms.
 
     Examples
     --------
@@ -81,10 +81,10 @@ def claims() -> list[Claim]:
     accuracy, rules = paper_table("balanced_accuracy"), paper_table("rules")
     length = paper_table("length")
     return [
-        _friedman("Balanced accuracy differs between the learners, p < 0.001", accuracy, True, 0.001),
+        _friedman("Balanced accuracy differs between the algorithms, p < 0.001", accuracy, True, 0.001),
         _worst(accuracy),
         _imbalanced(accuracy, "FRRI is significantly (p < 0.05) more accurate than all others on the "
-                    "data sets with imbalance ratio above 6", printed=True),
+                    "datasets with imbalance ratio above 6", printed=True),
         _imbalanced(accuracy, "The same with the real imbalance ratios, by which spectfheart is not "
                     "among them", printed=False),
         _friedman("Numbers of rules differ, p < 0.0001", rules, False, 0.0001),
@@ -96,7 +96,7 @@ def claims() -> list[Claim]:
 
 def _friedman(statement: str, table: pd.DataFrame, higher: bool, level: float) -> Claim:
     found = compare(table, higher_is_better=higher).friedman
-    assert found is not None  # noqa: S101 - five learners on eighteen sets
+    assert found is not None  # noqa: S101 - five algorithms on 18 datasets
     return Claim(statement, f"chi-squared {found[0]:.1f}, p = {found[1]:.2g}", found[1] < level)
 
 
@@ -104,7 +104,7 @@ def _worst(accuracy: pd.DataFrame) -> Claim:
     conover = compare(accuracy).conover
     assert conover is not None  # noqa: S101
     largest = float(conover[QUICKRULES].drop(QUICKRULES).max())
-    statement = "QuickRules is significantly less accurate than every other learner"
+    statement = "QuickRules is significantly less accurate than every other algorithm"
     return Claim(
         statement,
         f"Conover with Holm's correction: p at most {format_p_value(largest)}",

@@ -8,7 +8,7 @@ import pandas as pd
 from frri.compare.datasets import Dataset
 
 LEARNERS = ("frri", "modlem", "quickrules-paper", "furia", "ripper")
-"""The five learners of the paper, in the order of its tables."""
+"""The five algorithms of the paper, in the order of its tables."""
 
 
 def paper_table(name: str) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def paper_table(name: str) -> pd.DataFrame:
 
 
 def slips(data: Mapping[str, Dataset]) -> dict[str, str]:
-    """Where the paper prints another shape than a data set has, by the names of the data sets.
+    """Return where the paper prints another shape than a dataset has, by dataset.
 
     Examples
     --------

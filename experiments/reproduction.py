@@ -1,7 +1,7 @@
-"""The paper's three tables next to those of a run, with the causes of what differs, in Markdown."""
+"""The paper's three tables beside those of a run, with the causes of differences, in Markdown."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from frri.compare.evaluate import Cell, label
 from frri.compare.journal import Results
 from frri.compare.page import Report, Table, Value, dataset_table, overview, show
 
-# Those whose figures the paper took from WEKA, by another bookkeeping than its own.
+# Algorithms whose results the paper took from WEKA, computed in another way than its own.
 FROM_WEKA = ("modlem", "furia", "ripper")
 
 # The divisor of WEKA's average where the file declares classes that do not occur, and the real number.
@@ -21,7 +21,7 @@ DECLARED_CLASSES = {"glass": (7, 6), "winequality-red": (11, 6)}
 
 @dataclass(frozen=True, eq=False)
 class _Measure:
-    """One of the three tables: as printed, as a fair comparison has it, and counted as the paper did."""
+    """One of the three tables: as printed, as means over the folds, and computed as in the paper."""
 
     name: str
     title: str
@@ -41,18 +41,19 @@ class _Measure:
             case _:
                 return difference > 0.5
 
-    def at_hand(self, learner: str) -> pd.DataFrame:
-        """The numbers of this run that were counted as the paper's."""
+    def like_paper(self, learner: str) -> pd.DataFrame:
+        """The results of this run that are computed as the paper's."""
         return self.counted if learner in FROM_WEKA else self.fair
 
 
 def reproduction_page(results: Results) -> str:
-    """The page as a text in Markdown.
+    """Return the page in Markdown.
 
     Parameters
     ----------
     results : Results
-        Of the paper's data sets and at least one of its learners, with models of all objects (`full`).
+        Results on the paper's datasets of at least one of its algorithms, with models of all objects
+        (`full`).
 
     Returns
     -------
@@ -62,8 +63,8 @@ def reproduction_page(results: Results) -> str:
     measures = _measures(results)
     parts = [
         _INTRODUCTION.format(credit=Report(results).credit),
-        "## The learners at a glance, by one fair measure",
-        overview(results).markdown(),
+        "## Overview",
+        _without_seconds(overview(results)).markdown(),
         _GLANCE,
     ]
     for measure in measures:
@@ -73,17 +74,24 @@ def reproduction_page(results: Results) -> str:
             _counted(measure, learners),
         ]
     parts += [
-        "## Notable differences and their causes",
+        "## Notable differences",
         _NOTABLE.format(*(m.tolerance for m in measures)),
     ]
     parts += [line for measure in measures for line in _differences(measure, learners)]
-    parts += [_CAUSES, "## The paper's statements about significance", _statements()]
+    parts += [_CAUSES, "## Statements about significance", _statements()]
     parts += [
-        "## The data sets",
+        "## Datasets",
         dataset_table(results.data, slips(results.data)).markdown(),
         _DATA,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _without_seconds(table: Table) -> Table:
+    """Return the table without the last column, which depends on the machine."""
+    assert isinstance(table.digits, list)  # noqa: S101 - one for each column
+    rows = [row[:-1] for row in table.rows]
+    return replace(table, columns=table.columns[:-1], rows=rows, digits=table.digits[:-1])
 
 
 def _measures(results: Results) -> list[_Measure]:
@@ -134,8 +142,8 @@ def mean_length(cells: Sequence[Cell]) -> float:
 
 
 def _side_by_side(measure: _Measure, learners: list[str]) -> str:
-    """For every learner a column of the paper and one of this run."""
-    columns = ["data set"]
+    """For each algorithm a column of the paper and one of this run."""
+    columns = ["dataset"]
     for name in learners:
         columns += [f"{label(name)}: paper", "here"]
     names = [d for d in measure.printed.index if d in measure.fair.index]
@@ -154,13 +162,13 @@ def _side_by_side(measure: _Measure, learners: list[str]) -> str:
 
 
 def _counted(measure: _Measure, learners: list[str]) -> str:
-    """The three learners from WEKA again, counted here as the paper counted them."""
+    """The three algorithms from WEKA again, computed as in the paper."""
     names = [name for name in FROM_WEKA if name in learners]
     if not names or measure.counted[names].isna().all(axis=None):
         return ""
-    columns = ["data set"]
+    columns = ["dataset"]
     for name in names:
-        columns += [f"{label(name)}: paper", "counted so", "fairly"]
+        columns += [f"{label(name)}: paper", "as in the paper", "means over folds"]
     sets = [d for d in measure.printed.index if d in measure.fair.index]
     tables = (measure.printed, measure.counted, measure.fair)
     values = [[table.loc[d, name] for name in names for table in tables] for d in sets]
@@ -174,7 +182,7 @@ def _counted(measure: _Measure, learners: list[str]) -> str:
 def _differences(measure: _Measure, learners: list[str]) -> Iterator[str]:
     rows: list[list[Value]] = []
     for name in learners:
-        here = measure.at_hand(name)
+        here = measure.like_paper(name)
         for d in measure.printed.index:
             if d not in here.index:
                 continue
@@ -186,19 +194,19 @@ def _differences(measure: _Measure, learners: list[str]) -> Iterator[str]:
                 rows.append([f"{label(name)}, {d}", *row, _cause(measure.name, name, d, paper)])
     if rows:
         yield f"### {measure.title}"
-        yield Table("", ["learner, data set", "paper", "here", "cause"], rows).markdown()
+        yield Table("", ["algorithm, dataset", "paper", "here", "cause"], rows).markdown()
     if measure.name == "rules" and "modlem" in learners:
         yield _exactly_equal(measure)
 
 
 def _exactly_equal(measure: _Measure) -> str:
-    """MODLEM is the one learner without chance whose model of all objects the paper counts."""
-    here = measure.at_hand("modlem")["modlem"].dropna()
+    """MODLEM is the only deterministic algorithm whose model of all objects the paper counts."""
+    here = measure.like_paper("modlem")["modlem"].dropna()
     printed = measure.printed.loc[here.index, "modlem"]
     off = [str(d) for d in here.index if here[d] != printed[d]]
     return (
-        f"MODLEM, in which there is no chance, has exactly the paper's number of rules on "
-        f"{len(here) - len(off)} of {len(here)} data sets"
+        f"MODLEM is deterministic and has exactly the paper's number of rules on "
+        f"{len(here) - len(off)} of {len(here)} datasets"
         + (f"; not on {', '.join(off)}." if off else ".")
     )
 
@@ -208,17 +216,17 @@ def _cause(measure: str, learner: str, d: str, paper: float) -> str:
         declared, real = DECLARED_CLASSES[d]
         return (
             f"divided by the {declared} classes that the file declares, {real} of which occur; "
-            f"by {real} the paper's figure is {paper * declared / real:.3f}"
+            f"divided by {real} the paper's result is {paper * declared / real:.3f}"
         )
     if measure == "length" and learner in {"furia", "ripper"} and d in _AND:
         return _AND[d]
     if learner == "quickrules-paper" and d in {"bands", "spectfheart", "vehicle", "vowel"}:
         sure = "" if measure != "balanced_accuracy" else "probably: "
-        return f"{sure}the paper's run took columns of whole numbers for categories, equal or not"
+        return f"{sure}the paper's run treated columns of integers as categories"
     if learner == "quickrules-paper" and d == "dermatology":
         return "not explained"
     if d == "ecoli" and measure == "rules" and learner in {"frri", "modlem"}:
-        return "probably another file: FRRI and MODLEM, both without chance here, need fewer rules"
+        return "probably another file: FRRI and MODLEM, both deterministic, need fewer rules"
     return _USUAL.get((measure, learner), "not explained")
 
 
@@ -254,13 +262,13 @@ _AND = {
     "wisconsin": "conditions were counted by the letters `and`, which BlandChromatin contains",
 }
 
-_CHANCE = "probably chance: another random division of the objects"
+_CHANCE = "probably chance: another random split of the objects"
 _USUAL = {
     (
         "balanced_accuracy",
         "frri",
     ): "other folds; perhaps a random order of attributes, here that of "
-    "the columns; the first class where no rule covers, here the nearest rule",
+    "the columns; uncovered objects get the first class, here that of the nearest rule",
     (
         "rules",
         "frri",
@@ -268,8 +276,8 @@ _USUAL = {
     (
         "length",
         "frri",
-    ): "among the smallest sets of rules the one with the fewest conditions is taken "
-    "here, any one there; perhaps a random order of attributes, here that of the columns",
+    ): "of several minimum covers the one with the fewest conditions is selected here, "
+    "any one in the paper; perhaps a random order of attributes, here that of the columns",
     ("balanced_accuracy", "modlem"): "other folds",
     ("balanced_accuracy", "quickrules-paper"): "probably other folds",
     ("balanced_accuracy", "furia"): "other folds; " + _CHANCE,
@@ -281,64 +289,61 @@ _USUAL = {
 }
 
 _INTRODUCTION = """\
-# The paper's experiment, repeated
+# Reproduction of the paper's experiment
 
-Written by `python -m experiments --docs`; every number is either printed in the paper or measured by this
-code ({credit}). Balanced accuracy is the mean, over the folds, of the mean recall over the classes present
-in the test fold; rules and conditions are means over the folds. All learners see the same folds. How to
-run it, and what can be changed, is told in [experiment.md](experiment.md)."""
+The paper (H. Bollaert, M. Palangetić, C. Cornelis, S. Greco, R. Słowiński, *FRRI: a novel algorithm for
+fuzzy-rough rule induction*, arXiv 2403.04447, 2024) compares FRRI with MODLEM, QuickRules, FURIA and RIPPER on
+18 datasets. `python -m experiments --docs FILE` in a checkout repeats the experiment and writes this page; every
+number is either printed in the paper or measured ({credit}). The same command continues an interrupted run.
+
+Balanced accuracy is the mean, over the folds, of the mean recall of the classes in the test fold. Rules and
+conditions are means over the folds. All algorithms use the same folds."""
 
 _GLANCE = """\
-*QuickRules (paper)* is the variant whose numbers the paper prints; *QuickRules*, where it is in the
-table, is the algorithm as its authors defined it. Rules of a tree are its leaves."""
+*QuickRules (paper)* is the variant whose results the paper prints; *QuickRules*, where it is in the table, is the
+algorithm as its authors defined it. Rules of a tree are its leaves. *Alike in folds* is the Dice coefficient of the
+conditions of two folds."""
 
 _HOW_COUNTED = {
-    "balanced_accuracy": "The paper took the figures of MODLEM, FURIA and RIPPER from WEKA: recalls of the "
-    "predictions of all folds pooled together, on folds of WEKA's own. *Counted so* pools the predictions "
-    "of this run; *fairly* is the column of the table above.",
-    "rules": "For these three the paper counts the rules of one model of all objects. *Counted so* does "
+    "balanced_accuracy": "The paper took the results of MODLEM, FURIA and RIPPER from WEKA: recalls of the pooled "
+    "predictions of all folds, on folds of WEKA's own. *As in the paper* pools the predictions of this run.",
+    "rules": "For these three, the paper counts the rules of one model of all objects. *As in the paper* does "
     "the same.",
-    "length": "For these three the paper counts the conditions of one model of all objects, a default rule "
-    "as a rule of length one. *Counted so* does the same.",
+    "length": "For these three, the paper counts the conditions of one model of all objects, with a default rule "
+    "of length one. *As in the paper* does the same.",
 }
 
 _NOTABLE = """\
-MODLEM, FURIA and RIPPER are compared as the paper counted them, FRRI and QuickRules by means over the
-folds. Listed is what differs by more than {0}, {1}, or {2}. Causes are
-taken from an account of the code of the paper's authors; checked here are the arithmetic of the classes and
-the test behind the p-values. What says *probably* or *perhaps* is a guess."""
+MODLEM, FURIA and RIPPER are compared as the paper computed them, FRRI and QuickRules by means over the folds.
+The tables list differences of more than {0}, {1}, or {2}. The causes come from the code of the paper's authors;
+checked here are the arithmetic of the classes and the test behind the p-values. *Probably* and *perhaps* mark
+guesses."""
 
 _CAUSES = """\
-### What the paper's text does not say
+## Causes of differences
 
-1. **Two statistics in one column.** The accuracies of FRRI and QuickRules are means over folds of the
-   recall over the classes present in the fold. Those of MODLEM, FURIA and RIPPER are averages of the
-   recalls of pooled predictions, read off WEKA's output to three decimals. On sets with very small
-   classes, such as ecoli, the two are far apart, to the disadvantage of the pooled one. How much
-   that does is in the second table of accuracies above.
-2. **Classes that do not occur.** The files of glass and winequality-red declare classes without members.
-   The averages of FURIA and RIPPER were divided by the number declared, those of MODLEM were not.
-3. **Not the same folds.** FRRI and QuickRules ran on folds that come with the KEEL repository, the others
-   on WEKA's own.
-4. **Sizes of different models.** Rules of FRRI and QuickRules are means over the folds, those of the three
-   others belong to one model of all objects, which is larger for the tenth more of objects. The deviation
-   printed beside a length is one between rules of one model for them, and a mean of ten such for FRRI and
-   QuickRules.
-5. **Lengths by letters.** Conditions were counted as occurrences of `and` (of `&` for MODLEM) in the
-   printed rule, plus one. A default rule thus has length one, and names that contain these letters count.
-6. **Test folds.** The text speaks of accuracy on training folds; it is that on test folds.
-7. **FRRI itself.** Covering and inference use the Lukasiewicz t-norm, although the minimum is printed. Of
-   the authors' two versions one opens attributes in a random order drawn without a seed, the other in that
-   of the columns, as here; which one made the tables is not recorded. An object that no rule covers got the first class; here it gets that of the nearest rule.
-   Among equally small sets of rules a solver's choice is arbitrary; here it is determined.
-8. **QuickRules.** A rule's own object counts as covered to a degree above the one that the test for
-   leaving it out expects, so it is offered again with every further attribute: hence more rules than
-   objects. The low accuracy has another cause, the minimum by which attributes are joined. And in
-   bands, spectfheart, vehicle and vowel whole numbers were compared as categories."""
+1. **Two statistics in one column.** The accuracies of FRRI and QuickRules are means over folds of the recall of
+   the classes in the fold. Those of MODLEM, FURIA and RIPPER are recalls of pooled predictions. On datasets with
+   very small classes, such as ecoli, the pooled statistic is much lower.
+2. **Classes that do not occur.** The files of glass and winequality-red declare classes without members. The
+   averages of FURIA and RIPPER were divided by the declared number, those of MODLEM were not.
+3. **Different folds.** FRRI and QuickRules ran on folds of the KEEL repository, the others on WEKA's own.
+4. **Sizes of different models.** Rules of FRRI and QuickRules are means over the folds; those of the others
+   belong to one model of all objects, which is larger.
+5. **Lengths by letters.** Conditions were counted as occurrences of `and` (of `&` for MODLEM) in the printed
+   rule, plus one. A default rule has length one, and names that contain these letters count.
+6. **Test folds.** The text mentions accuracy on training folds; it is accuracy on test folds.
+7. **FRRI.** Covering and inference use the Łukasiewicz t-norm, although the minimum is printed. One of the
+   authors' two versions uses a random order of attributes without a seed, the other the order of the columns, as
+   here; the paper does not state which one produced the tables. Uncovered objects got the first class; here the
+   nearest rule decides. Of several minimum covers, the solver's choice is arbitrary; here it is determined.
+8. **QuickRules.** The test for leaving out a covered object expects a lower degree than the covering degree, so
+   that each object is offered again with every further attribute: hence more rules than objects. The low accuracy
+   is caused by the minimum that joins attributes. In bands, spectfheart, vehicle and vowel, integers were compared
+   as categories."""
 
 _STATEMENTS = """\
-Tested with the numbers as printed, not with those of this run."""
+These tests use the numbers as printed, not those of this run."""
 
 _DATA = """\
-Where the paper prints another imbalance ratio it is a slip: the ratio is that of the largest to the
-smallest class."""
+The imbalance ratio is that of the largest to the smallest class; the paper prints others for some datasets."""

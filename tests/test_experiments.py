@@ -73,7 +73,7 @@ def test_what_the_paper_says_about_significance():
     assert len(found) == 8
     assert broken == [
         (
-            "FRRI is significantly (p < 0.05) more accurate than all others on the data sets with "
+            "FRRI is significantly (p < 0.05) more accurate than all others on the datasets with "
             "imbalance ratio above 6"
         ),
         "The same with the real imbalance ratios",
@@ -100,11 +100,11 @@ def test_shapes_agree_with_the_papers_table_but_for_its_slips():
 
 def test_the_page_of_the_reproduction():
     page = reproduction_page(results_of(["wine", "glass", "sonar"], LEARNERS, full=True))
-    assert "by 6 the paper's figure is 0.609" in page
+    assert "divided by 6 the paper's result is 0.609" in page
     assert "| spectfheart |" not in page
-    assert "FURIA: paper | counted so | fairly" in page
+    assert "FURIA: paper | as in the paper | means over folds" in page
     assert "10 of 10" in page
-    assert reproduction_page(results_of(["wine"], ["frri"])).count("counted so") == 0
+    assert reproduction_page(results_of(["wine"], ["frri"])).count("as in the paper") == 0
 
 
 def test_the_paper_on_one_set(capsys, tmp_path):
@@ -117,7 +117,7 @@ def test_the_paper_on_one_set(capsys, tmp_path):
     asked = ["--learners", "frri,ripper", "--folds", "3", "--docs", str(tmp_path / "here.md")]
     main([*run, *asked, "--output", str(tmp_path / "two")])
     text = (tmp_path / "here.md").read_text()
-    assert "| data set | FRRI: paper | here | RIPPER: paper | here |" in text
+    assert "| dataset | FRRI: paper | here | RIPPER: paper | here |" in text
     assert "| wine | 0.921 |" in text
     cells = [json.loads(s) for s in (tmp_path / "two" / "results.jsonl").read_text().splitlines()]
     assert sum(cell.get("fold") == -1 for cell in cells) == 2

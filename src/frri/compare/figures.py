@@ -76,7 +76,7 @@ class Painter:
             color_palette={self.labels[one]: self._color(one) for one in comparison.ranks.index},
         )
         caption = (
-            f"Average ranks by {what} over {comparison.n_datasets} data sets, 1 is best. Learners "
+            f"Average ranks by {what} over {comparison.n_datasets} datasets, 1 is best. Learners "
             f"joined by a bar do not differ significantly (Conover, {comparison.correction} "
             f"correction, {ALPHA:.0%}). Friedman: chi-squared {comparison.friedman[0]:.1f}, "
             f"p = {comparison.friedman[1]:.2g}."
@@ -99,8 +99,8 @@ class Painter:
         # Numbers of rules in full, not as powers of ten.
         for ticks in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
             ticks(lambda value, _: f"{value:,.7g}" if f"{value:e}"[0] in "1235" else "")
-        axes.set_xlabel("rules, mean over the data sets (logarithmic)")
-        axes.set_ylabel("balanced accuracy, mean over the data sets")
+        axes.set_xlabel("rules, mean over the datasets (logarithmic)")
+        axes.set_ylabel("balanced accuracy, mean over the datasets")
         axes.grid(color="#EEEEEE", which="major")
         axes.margins(0.15, 0.1)
         caption = (

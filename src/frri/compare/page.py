@@ -131,7 +131,7 @@ class Report:
         results, settings = self.results, self.results.settings
         versions = ", ".join(f"{name} {version}" for name, version in results.versions.items())
         return (
-            f"{len(results.data)} data sets, {settings['folds']} folds, seed {settings['seed']}; "
+            f"{len(results.data)} datasets, {settings['folds']} folds, seed {settings['seed']}; "
             f"{versions}"
         )
 
@@ -221,7 +221,7 @@ def dataset_table(data: Mapping[str, Dataset], remarks: Mapping[str, str]) -> Ta
         [name, *one.shape.values(), "; ".join(filter(None, [*one.notes, remarks.get(name)]))]
         for name, one in data.items()
     ]
-    columns = ["data set", "attributes", "objects", "classes", "imbalance ratio", "remark"]
+    columns = ["dataset", "attributes", "objects", "classes", "imbalance ratio", "remark"]
     return Table("Data sets", columns, rows, digits=[0, 0, 0, 2, 0])
 
 
@@ -246,7 +246,7 @@ def overview(results: Results) -> Table:
     digits = [metric(name).digits for name in names]
     labels = (metric(name).label for name in names)
     columns = ["learner", *labels, "alike in folds", "seconds to fit"]
-    return Table("Means over the data sets", columns, rows, digits=[*digits, 2, 3])
+    return Table("Means over the datasets", columns, rows, digits=[*digits, 2, 3])
 
 
 def show(value: Value, digits: int) -> str:
@@ -278,7 +278,7 @@ def _mean_table(
     summaries = [means.mean().rename("mean"), *further]
     named = [*means.iterrows(), *((one.name, one) for one in summaries)]
     rows: list[list[Value]] = [[str(name), *map(float, one)] for name, one in named]
-    columns = ["data set", *map(label, means.columns)]
+    columns = ["dataset", *map(label, means.columns)]
     return Table(title, columns, rows, digits, best, len(summaries))
 
 
@@ -297,7 +297,7 @@ def _pairs_table(measured: Metric, found: Comparison) -> Table:
         cells[first, second] = f"{pair['wins']} : {pair['losses']}, {p}"
         cells[second, first] = f"{pair['losses']} : {pair['wins']}, {p}"
     rows: list[list[Value]] = [[label(a), *(cells.get((a, b), "") for b in names)] for a in names]
-    title = "Pair by pair: data sets won and lost by the row, p-value of Wilcoxon's signed ranks"
+    title = "Pair by pair: datasets won and lost by the row, p-value of Wilcoxon's signed ranks"
     if found.friedman is not None:
         statistic, p_value = found.friedman
         title += f" / of Conover's comparison ({found.correction} correction); "

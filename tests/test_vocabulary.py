@@ -1,0 +1,84 @@
+"""The texts use the field's words: no private vocabulary, no foreign constructions.
+
+Documentation, README, changelog and examples are checked line by line, without code. An exception names the file
+and states why the word is right there.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Each pattern with the words to use instead.
+BANNED = {
+    r"\benem(y|ies)\b": "sample of another class",
+    r"\bhow right\b|\brightly\b|\berrs\b|\bis taken for\b": "accurate, correct, misclassifies",
+    r"\balways answering\b|\bcommonest\b": "majority-class baseline, majority class",
+    r"\bnot learned from\b": "held-out rows",
+    r"\b(?:a|the|this|that|its|their|of|in|by|what) shares?\b": "fraction, percentage, probability",
+    r"\bdraws? lots\b|\banew\b|\bby lot\b": "random, again",
+    r"\bdear(er|est)?\b|\bcustomers of\b|\bhopeless\b": "no metaphors",
+    r"\bdata sets?\b": "dataset",
+    r"\b(?-i:[Rr]ulesets?)\b(?!\.|_)": "rule set in prose, RuleSet in code",
+    r"\bwhole numbers?\b|\btruth values?\b": "integer, boolean",
+    r"\bso many\b|\bas many as can be\b": "name the number",
+    r"\bordered classes\b": "ordinal classification",
+    r"\bthe fewest rules, proved\b|\bproved to be the fewest\b": "minimum-size, proven optimal",
+    r"\bmade-up\b": "artificial",
+    r"\bLukasiewicz\b": "Łukasiewicz",
+    r"\bR2\b|\bR squared\b": "R²",
+    r"(?<![\d.\w`\"'/-])\.\d{2,3}\b": "0.755, with the zero",
+    r"\bNot reached\b|\bThe aim was\b": "research pages only, in a table",
+    r"^(?:[-*] |\d\. )?What [a-z ]+ (?:is|are|was|were) (?:said|told|shown)\b": "subject first",
+    r"\b(?:files?|rules?|models?|columns?|pages?|tests?|it) (?:tells?|says?|said|told|knows?)\b": (
+        "things do not speak: contains, states, prints"
+    ),
+}
+
+# (file, pattern or word): reason.
+EXCEPTIONS = {
+    ("docs/research/theory.md", "enem"): "the paper's word, introduced there",
+    ("docs/research/reproduction.md", "enem"): "the paper's word",
+    ("docs/reference/glossary.md", "enem"): "defines the paper's word",
+    ("docs/research/theory.md", "ordered classes"): "a kind of target, in a table of definitions",
+    ("docs/guides/page.md", ""): "describes labels of the report as they are",
+}
+
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`\n]+`")
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+PAGES += sorted(ROOT.glob("docs/**/*.md"))
+PAGES += sorted(ROOT.glob("examples/*.py"))
+
+
+def test_the_list_finds_what_it_bans():
+    bad = (
+        "The rules say how right it is. What the columns are told. A share of .75 in two data sets."
+    )
+    assert len(found_in(bad, "x.md")) == 4 + 1
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, id=str(p.relative_to(ROOT))) for p in PAGES])
+def test_pages_use_the_words_of_the_field(page):
+    text = page.read_text(encoding="utf-8")
+    found = found_in(text, page.relative_to(ROOT).as_posix())
+    assert not found, "\n".join(found)
+
+
+def found_in(text, name):
+    """Return the banned words of a text, with lines and what to use instead."""
+    plain = FENCE.sub(lambda match: "\n" * match[0].count("\n"), text)
+    plain = CODE.sub("`code`", plain)
+    return [
+        f"{name}:{number}: {match[0]!r}; use: {better}"
+        for number, line in enumerate(plain.splitlines(), 1)
+        for pattern, better in BANNED.items()
+        for match in re.finditer(pattern, line, re.IGNORECASE)
+        if not is_exception(name, match[0])
+    ]
+
+
+def is_exception(name, word):
+    return any(name == page and part in word.lower() for page, part in EXCEPTIONS)
