@@ -34,5 +34,9 @@ axes = figure.subplots()
 tried = [str(k) for k in search.cv_results_["param_select__k"]]
 scores, spread = (search.cv_results_[f"{name}_test_score"] for name in ("mean", "std"))
 axes.errorbar(tried, scores, spread, marker="o", linestyle="none", capsize=4)
-axes.set(xlabel="features selected", ylabel="balanced accuracy", title="Three folds, mean and standard deviation")
+axes.set(
+    xlabel="features selected",
+    ylabel="balanced accuracy",
+    title="Three folds, mean and standard deviation",
+)
 figure.savefig("pipeline.svg")

@@ -9,7 +9,9 @@ MARK = "<!-- command line reference -->"
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Put the help of every command into the page of the reference."""
-    return markdown.replace(MARK, reference()) if page.file.src_uri == "reference/cli.md" else markdown
+    return (
+        markdown.replace(MARK, reference()) if page.file.src_uri == "reference/cli.md" else markdown
+    )
 
 
 def reference() -> str:
