@@ -533,10 +533,10 @@ def test_degenerate_tables():
     [
         (
             {"max_rules": 0},
-            'max_rules must be a whole number from 1 on or "auto", got 0',
+            'max_rules must be an integer from 1 on or "auto", got 0',
         ),
         ({"max_rules": "many"}, "max_rules must be"),
-        ({"max_conditions": 1.5}, "max_conditions must be a whole number from 1 on, got 1.5"),
+        ({"max_conditions": 1.5}, "max_conditions must be an integer from 1 on, got 1.5"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"class_weight": "even"}, "class_weight must be"),
         ({"class_weight": {"perhaps": 1.0}}, "names the class 'perhaps', which 'class' does not"),

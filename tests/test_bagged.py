@@ -138,8 +138,8 @@ def test_gaps_and_categories_and_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 on, got 0"),
-        ({"max_features": 0.0}, "max_features must be a share above 0 up to 1"),
+        ({"n_estimators": 0}, "n_estimators must be an integer from 1 on, got 0"),
+        ({"max_features": 0.0}, "max_features must be a fraction above 0 up to 1"),
         ({"class_weight": "even"}, "class_weight must be"),
         ({"class_weight": 3}, "class_weight must be"),
         ({"missing": "similar"}, "missing must be"),

@@ -305,13 +305,13 @@ def test_a_search_without_time_says_what_is_not_proved():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 on, got 0"),
-        ({"max_samples": 0}, "max_samples must be a whole number from 1 on, got 0"),
+        ({"n_estimators": 0}, "n_estimators must be an integer from 1 on, got 0"),
+        ({"max_samples": 0}, "max_samples must be an integer from 1 on, got 0"),
         (
             {"max_samples": 1.5},
-            "max_samples must be a share above 0 up to 1 or a whole number of objects, got 1.5",
+            "max_samples must be a fraction above 0 up to 1 or an integer, got 1.5",
         ),
-        ({"max_features": 0.0}, "max_features must be a share above 0 up to 1, got 0.0"),
+        ({"max_features": 0.0}, "max_features must be a fraction above 0 up to 1, got 0.0"),
         ({"attribute_order": [0]}, "attribute_order must be one of given, random"),
         ({"missing": "fails"}, "missing must be one of typical, similar, error"),
         ({"max_rules": 3, "coverage": 0.5}, "coverage and max_rules contradict"),

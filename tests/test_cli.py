@@ -208,7 +208,7 @@ BAD = {
     "an unknown value": (
         [*FIT_NUMBERS, "--set", "attribute_order=sideways"], None, "attribute_order must be",
     ),
-    "a seed that is no number": ([*FIT_NUMBERS, "--seed", "x"], None, "expected a whole number"),
+    "a seed that is no number": ([*FIT_NUMBERS, "--seed", "x"], None, "expected an integer"),
     "a seed nobody needs": (
         [*FIT_NUMBERS, "--learner", "modlem", "--seed", "1"], None, "modlem takes no --seed",
     ),
@@ -244,7 +244,7 @@ BAD = {
     "a binary model": (["rules", "x.json"], b"\xff\xfe\x00\x80", "it is not a text file"),
     "a table as model": (["rules", "data.csv"], None, "data.csv is a table, not a model"),
     "truncated JSON": (["rules", "x.json"], MODEL.to_json()[:300], "x.json: This is not JSON"),
-    "other JSON": (["rules", "x.json"], '{"a": 1}', "This is not a saved ruleset"),
+    "other JSON": (["rules", "x.json"], '{"a": 1}', "This is not a saved rule set"),
     "another version's JSON": (["rules", "x.json"], OTHER_VERSION, "format version 99"),
     "a rule for no class": (
         ["rules", "x.json"], MODEL.to_json().replace('"then": "no"', '"then": "maybe"'), "'maybe'",
@@ -270,7 +270,7 @@ BAD = {
     "no such row": (["explain", "model.json", "data.csv", "--row", "21"], None, "no row 21; its rows are 1 to 20"),
     "which row": (["explain", "model.json", "data.csv"], None, "--row 1 to --row 20"),
     "a row before the first": (["explain", "model.json", "data.csv", "--row", "0"], None, "has no row 0"),
-    "a row before that": (["explain", "model.json", "data.csv", "--row", "-1"], None, "expected a whole number"),
+    "a row before that": (["explain", "model.json", "data.csv", "--row", "-1"], None, "expected an integer"),
     "an unknown name": (["explain", "model.json", "agee=3"], None, "did you mean 'age'?"),
     "no value": (["explain", "model.json", *ONE, "red"], None, "'red' is not of the form NAME=VALUE"),
     "a name twice": (["explain", "model.json", *ONE, "age=3"], None, "age is given twice"),
@@ -577,13 +577,13 @@ def test_quantities_become_classes_by_bins_and_texts_do_not(folder, capsys):
 
 
 def test_the_estimator_warns_of_many_whole_numbers():
-    with pytest.warns(ManyClassesWarning, match="'class' has 30 different whole numbers.*bin it"):
+    with pytest.warns(ManyClassesWarning, match="'class' has 30 different integers.*bin it"):
         FRRIClassifier().fit([[i] for i in range(60)], [i // 2 for i in range(60)])
 
 
 def test_the_sample_is_what_its_script_makes_and_runs_as_pasted(folder, capsys):
     assert main(["example", "patients.csv"]) == 0
-    assert "Wrote patients.csv, a made-up table." in capsys.readouterr().err
+    assert "Wrote patients.csv, an artificial table." in capsys.readouterr().err
     assert (folder / "patients.csv").read_bytes() == patients().encode()
     assert run(["example", "patients.csv", "-o", "-"], capsys) == patients()
     assert main(["example", "patients.csv"]) == 0
@@ -849,8 +849,8 @@ def test_evaluation_points_out_rules_that_drift(folder, capsys):
     out = run(["evaluate", "m.json", "x.csv"], capsys)
     assert "accuracy           0.000" in out
     lines = out.splitlines()
-    assert lines[-2].endswith("fires less")
-    assert lines[-1].endswith("errs more")
+    assert lines[-2].endswith("lower coverage")
+    assert lines[-1].endswith("lower precision")
 
 
 def test_evaluation_shows_every_class_beside_the_majority_and_an_interval(folder, capsys):
@@ -860,11 +860,11 @@ def test_evaluation_shows_every_class_beside_the_majority_and_an_interval(folder
     (folder / "x.csv").write_text("a,y\n" + "1,no\n" * 6 + "15,no\n" * 2 + "15,yes\n" * 2)
     lines = run(["evaluate", "m.json", "x.csv"], capsys).splitlines()
     assert lines[:9] == [
-        "rows               10",
-        "accuracy           0.800  (95% interval 0.490 to 0.943)",
-        "majority class     0.800  (always answering no)",
-        "balanced accuracy  0.875",
-        "Brier score        0.200",
+        "rows                     10",
+        "accuracy                 0.800  (95% interval 0.490 to 0.943)",
+        "majority-class baseline  0.800  (always no)",
+        "balanced accuracy        0.875",
+        "Brier score              0.200",
         "",
         "class  rows  precision  recall     F1    AUC",
         "no        8      1.000   0.750  0.857  0.875",
@@ -941,7 +941,7 @@ def test_sql_names_the_table_the_key_and_the_view(capsys):
         database.close()
     assert not capsys.readouterr().err
     assert main(["export", "model.json", "--to", "sql"]) == 0
-    assert "rows in any order; --keep shows a key" in capsys.readouterr().err
+    assert "rows in any order; --keep adds a key" in capsys.readouterr().err
     assert main(["export", "model.json", "--to", "csv", "--keep", "nr"]) == 2
     assert capsys.readouterr().err == "frri: --keep belongs to --to sql.\n"
 
@@ -1243,7 +1243,7 @@ sys.exit(main(["demo"]))
     )
     assert result.returncode == 0, result.stderr
     assert "THEN cultivar = Barolo" in result.stdout
-    assert "no smaller set of such rules" in result.stdout
+    assert "such rules are needed to cover" in result.stdout
 
 
 @pytest.mark.usefixtures("folder")

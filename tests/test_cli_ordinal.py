@@ -92,7 +92,7 @@ def test_a_model_goes_the_whole_way(folder, capsys, learner):
     assert found["kappa"] == pytest.approx(cohen_kappa_score(true, decided, weights="quadratic"))
     assert found["mae_interval"][0] <= found["mae"] <= found["mae_interval"][1]
     assert main(["evaluate", model, table]) == 0
-    assert "classes in the mean (95% interval" in capsys.readouterr().out
+    assert "classes (95% interval" in capsys.readouterr().out
 
     row = ["rooms=1", "noise=70", "street=main"]
     assert main(["explain", model, *row, "--at-least", "fair"]) == 0

@@ -168,11 +168,11 @@ def test_categories_gaps_and_dates():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"max_rules": 0}, 'max_rules must be a whole number from 1 on or "auto", got 0.'),
-        ({"radius_factor": 2}, "radius_factor must be a share above 0 up to 1, got 2."),
-        ({"radius_factor": 0}, "radius_factor must be a share above 0 up to 1, got 0."),
-        ({"min_support": -0.1}, "min_support must be a share from 0 to 1, got -0.1."),
-        ({"kth_neighbor": 1.5}, "kth_neighbor must be a whole number from 1 on, got 1.5."),
+        ({"max_rules": 0}, 'max_rules must be an integer from 1 on or "auto", got 0.'),
+        ({"radius_factor": 2}, "radius_factor must be a fraction above 0 up to 1, got 2."),
+        ({"radius_factor": 0}, "radius_factor must be a fraction above 0 up to 1, got 0."),
+        ({"min_support": -0.1}, "min_support must be a fraction from 0 to 1, got -0.1."),
+        ({"kth_neighbor": 1.5}, "kth_neighbor must be an integer from 1 on, got 1.5."),
     ],
 )
 def test_wrong_parameters_get_one_sentence(parameters, sentence):

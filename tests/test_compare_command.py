@@ -61,13 +61,13 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "What shall be compared? Name data sets or files, or ask for --quick"),
-        (["--datasets", "wime"], "no data set 'wime'; did you mean 'wine'?"),
+        ([], "Name datasets or files to compare, or use --quick"),
+        (["--datasets", "wime"], "no dataset 'wime'; did you mean 'wine'?"),
         (["--quick", "--learners", "fria"], "no learner 'fria'; did you mean 'furia'?"),
         (["--quick", "--learners", "sklearn.nothing.At"], "'sklearn.nothing.At' is not available"),
         (["--quick", "--learners", "sklearn.linear_model.Ridge"], "is not a classifier"),
         (["lost.csv"], "There is no file lost.csv."),
-        (["--datasets", "wine,wine"], "Two data sets are called 'wine'"),
+        (["--datasets", "wine,wine"], "Two datasets are called 'wine'"),
         (
             ["--datasets", "wine", "--learners", "tree", "--folds", "100"],
             "no class has 100 members",

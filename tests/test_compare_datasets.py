@@ -119,7 +119,7 @@ def test_loading_imports_neither_package():
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():
-    with pytest.raises(ValueError, match=r"no data set 'winered'; did you mean 'wine"):
+    with pytest.raises(ValueError, match=r"no dataset 'winered'; did you mean 'wine"):
         load("winered")
     with pytest.raises(ValueError, match=r"did you mean 'vowel'"):
         load("Vowels")

@@ -107,7 +107,7 @@ def test_ready_made_folds_of_keel_are_kept(tmp_path):
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        ("vehicel", None, r"no data set 'vehicel'; did you mean 'vehicle'\? A file"),
+        ("vehicel", None, r"no dataset 'vehicel'; did you mean 'vehicle'\? A file"),
         ("sklearn:irs", None, "did you mean 'sklearn:iris'"),
         ("lost.csv", None, r"There is no file lost\.csv"),
         (

@@ -103,7 +103,7 @@ def test_an_edited_ruleset_survives_its_file(tmp_path):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda: RULES.without_rule(2), "no rule 2; the ruleset has 2"),
+        (lambda: RULES.without_rule(2), "no rule 2; the rule set has 2"),
         (lambda: RULES.without_rule(-1), "no rule -1"),
         (lambda: RULES.with_rule(Rule((), 0), 5), "from 0 to 2, got 5"),
         (lambda: RULES.without_condition(0, 1), "Rule 0 has no condition 1; it has 1"),

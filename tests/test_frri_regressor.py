@@ -211,9 +211,9 @@ def test_an_unproved_selection_is_said(diabetes):
     [
         ({"tau": 0}, "tau must be a number of standard deviations"),
         ({"tau": "wide"}, "tau must be a number"),
-        ({"times_covered": 0}, "times_covered must be a whole number from 1 on"),
+        ({"times_covered": 0}, "times_covered must be an integer from 1 on"),
         ({"times_covered": 2, "max_rules": 3}, "contradict each other"),
-        ({"calibration_fraction": 1.5}, "calibration_fraction must be a share from 0 to 1"),
+        ({"calibration_fraction": 1.5}, "calibration_fraction must be a fraction from 0 to 1"),
         ({"calibration_fraction": 0.99}, "leaves no rows to learn from"),
     ],
 )

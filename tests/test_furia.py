@@ -297,9 +297,9 @@ def test_names_and_gaps_in_data_frames():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"folds": 1}, "folds must be a whole number from 2 on, got 1"),
+        ({"folds": 1}, "folds must be an integer from 2 on, got 1"),
         ({"min_weight": -1}, "min_weight must be a number from 0 on, got -1"),
-        ({"optimizations": 1.5}, "optimizations must be a whole number from 0 on, got 1.5"),
+        ({"optimizations": 1.5}, "optimizations must be an integer from 0 on, got 1.5"),
         ({"t_norm": "drastic"}, "t_norm must be one of product, minimum, got 'drastic'"),
         ({"fallback": "guess"}, "fallback must be one of stretch, priors, got 'guess'"),
         ({"fallback": ["priors"]}, "fallback must be one of stretch, priors"),

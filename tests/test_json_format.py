@@ -104,7 +104,7 @@ def changed(path, value):
 
 FAR = {"attribute": "day", "trapezoid": [None, None, 1e14, 1e14]}
 BY_SCHEMA = [
-    (["format"], "other", "not a saved ruleset"),
+    (["format"], "other", "not a saved rule set"),
     (["version"], 3, "format version 3"),
     (["version"], True, "format version True"),
     (["rules"], "abc", "'abc' where a list belongs"),
@@ -123,7 +123,7 @@ BY_SCHEMA = [
     (["base"], [None], "where a number belongs"),
     (["rules", 0, "votes"], ["a"], "where a number belongs"),
     (["rules", 0, "relation"], "about", "relation 'about'; in best-rule it must be 'is'"),
-    (["extra"], 1, "'extra' in the ruleset, which is not part"),
+    (["extra"], 1, "'extra' in the rule set, which is not part"),
     (["class_counts"], [], "one count per class"),
     (["class_counts", 0], -1, "count of 0 or more"),
     (["target"], ..., "lacks 'target'"),
@@ -245,11 +245,11 @@ def test_no_more_is_read_of_an_endless_stream_than_a_ruleset_may_have(tmp_path, 
     ("text", "message"),
     [
         ("[" * 60_000_000, "more than 4,194,304 parts"),
-        ('{"about": ' * 20 + "0" + "}" * 20, "not a saved ruleset: it lacks"),
+        ('{"about": ' * 20 + "0" + "}" * 20, "not a saved rule set: it lacks"),
         ("[" * 1_000_000, "nested too deeply"),
         ("[" + "[]," * 5_000_000, "more than 4,194,304 parts"),
         ('{"a": "' + "[" * 1000 + '\\\\"' + "[" * 100, "not JSON"),
-        ('{"a": "' + "[" * 1000 + '\\""}', "not a saved ruleset: it lacks"),
+        ('{"a": "' + "[" * 1000 + '\\""}', "not a saved rule set: it lacks"),
         ("]" * 100, "not JSON"),
     ],
 )

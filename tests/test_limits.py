@@ -131,7 +131,7 @@ def test_additive_rules_cover_enough():
     numbers = AdditiveRulesRegressor(min_support=0.4).fit(X[:, :3], X[:, 3]).ruleset_
     assert len(numbers)
     assert numbers.decide(X[:, :3]).degrees.mean(axis=0).min() >= 0.4
-    with pytest.raises(ValueError, match="min_support must be a share from 0 to 1, got 2"):
+    with pytest.raises(ValueError, match="min_support must be a fraction from 0 to 1, got 2"):
         AdditiveRulesClassifier(min_support=2).fit(X, y)
 
 
@@ -160,9 +160,9 @@ def test_sample_weights_count_in_accuracy():
 @pytest.mark.parametrize(
     ("limits", "sentence"),
     [
-        ({"max_rules": 0}, "max_rules must be a whole number from 1 on, got 0"),
-        ({"max_conditions": 1.5}, "max_conditions must be a whole number from 1 on, got 1.5"),
-        ({"min_support": 2}, "min_support must be a share from 0 to 1, got 2"),
+        ({"max_rules": 0}, "max_rules must be an integer from 1 on, got 0"),
+        ({"max_conditions": 1.5}, "max_conditions must be an integer from 1 on, got 1.5"),
+        ({"min_support": 2}, "min_support must be a fraction from 0 to 1, got 2"),
     ],
 )
 def test_wrong_limits_get_one_sentence(learner, limits, sentence):

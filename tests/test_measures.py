@@ -130,7 +130,7 @@ def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_
     [
         (3, "none", 5, "None of the labels, such as 'none', is one of the model's classes"),
         (0, "none", 5, "There are no rows"),
-        (3, RULES.classes[0], 0, "repeats must be a whole number from 1 on, not 0"),
+        (3, RULES.classes[0], 0, "repeats must be an integer from 1 on, not 0"),
         (3, RULES.classes[0], 1.5, "not 1.5"),
     ],
 )

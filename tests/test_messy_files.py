@@ -106,7 +106,7 @@ def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in said
     for name in ("PassengerId", "row_id"):
         assert (
-            f"note: Column '{name}' has 20 different whole numbers in 20 rows, as names and numbers "
+            f"note: Column '{name}' has 20 different integers in 20 rows, as names and numbers "
             f"of things have; it is left out (--numeric {name} keeps it)." in said
         )
     assert names(model) == ["no use", "crp mg/l", "kind"]
@@ -125,7 +125,7 @@ def test_numbers_that_count_on_are_left_out_whatever_they_are_called(folder, cap
     rows = [(1000 + i + i // 20, 1960 + i, i * 7 % 60, *r) for i, (_, *r) in enumerate(ROWS * 3)]
     (folder / "x.csv").write_text(table(rows, "Kundennummer,year,age,crp mg/l,kind,y"))
     said, model = fitted(capsys, "--no-check")
-    assert "note: Column 'Kundennummer' has 60 different whole numbers in 60 rows" in said
+    assert "note: Column 'Kundennummer' has 60 different integers in 60 rows" in said
     assert names(model) == ["year", "age", "crp mg/l", "kind"]
     # Distinct measurements have gaps, or come in any order.
     rows = [(20_000 + i * 37 % 600, "yes" if i > 30 else "no") for i in range(60)]

@@ -104,7 +104,7 @@ def test_the_wheel_works_in_an_empty_environment(wheel, tmp_path):
                 (site / top).symlink_to(distribution(name).locate_file(top))
     frri = python.with_name(python.name.replace("python", "frri"))
     assert run(frri, "--version", cwd=tmp_path) == f"frri {__version__}\n"
-    assert "no smaller set of such rules" in run(frri, "demo", cwd=tmp_path)
+    assert "such rules are needed to cover" in run(frri, "demo", cwd=tmp_path)
 
 
 def needed_by(*names):

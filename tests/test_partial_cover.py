@@ -184,8 +184,8 @@ def test_a_search_cut_short_says_so(wine, monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"min_new_coverage": 1.5}, "min_new_coverage must be a share from 0 to 1, got 1.5"),
-        ({"coverage": -1}, "coverage must be a share from 0 to 1, got -1"),
+        ({"min_new_coverage": 1.5}, "min_new_coverage must be a fraction from 0 to 1, got 1.5"),
+        ({"coverage": -1}, "coverage must be a fraction from 0 to 1, got -1"),
         ({"max_rules": 0}, "max_rules must be"),
         ({"coverage": 0.9, "max_rules": 3}, "coverage and max_rules contradict each other"),
         (

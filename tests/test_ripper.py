@@ -501,13 +501,13 @@ def test_one_class_needs_only_the_default():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"folds": 1}, "folds must be a whole number from 2 on, got 1"),
-        ({"folds": 2.5}, "folds must be a whole number from 2 on, got 2.5"),
+        ({"folds": 1}, "folds must be an integer from 2 on, got 1"),
+        ({"folds": 2.5}, "folds must be an integer from 2 on, got 2.5"),
         ({"min_weight": -1}, "min_weight must be a number from 0 on, got -1"),
         ({"min_weight": float("nan")}, "min_weight must be a number from 0 on, got nan"),
-        ({"optimizations": -1}, "optimizations must be a whole number from 0 on, got -1"),
-        ({"optimizations": "2"}, "optimizations must be a whole number from 0 on, got '2'"),
-        ({"optimizations": True}, "optimizations must be a whole number from 0 on, got True"),
+        ({"optimizations": -1}, "optimizations must be an integer from 0 on, got -1"),
+        ({"optimizations": "2"}, "optimizations must be an integer from 0 on, got '2'"),
+        ({"optimizations": True}, "optimizations must be an integer from 0 on, got True"),
         ({"prune": "yes"}, "prune must be True or False, got 'yes'"),
     ],
 )

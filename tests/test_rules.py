@@ -631,7 +631,7 @@ def test_save_is_all_or_nothing(tmp_path):
     ("content", "message"),
     [
         ("{", "not JSON"),
-        ("[]", "not a saved ruleset"),
+        ("[]", "not a saved rule set"),
         ('{"format": "frri-ruleset", "version": 99}', "format version 99"),
         ('{"format": "frri-ruleset", "version": 1}', "lacks 'target'"),
         ('{"format": "frri-ruleset", "version": 2}', "lacks 'task'"),

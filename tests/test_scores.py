@@ -144,7 +144,7 @@ def test_progress_is_told_on_request(name, capsys):
     assert not said.out
     # A slow machine also shows progress before a step ends.
     assert re.search(rf"^{verbose._name()}: .*: \d+\.\d s$", said.err, re.MULTILINE)
-    with pytest.raises(ValueError, match="verbose must be a whole number from 0 on, got 'much'"):
+    with pytest.raises(ValueError, match="verbose must be an integer from 0 on, got 'much'"):
         fitted(name, X, y, verbose="much")
 
 

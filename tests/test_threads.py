@@ -73,7 +73,7 @@ def test_one_of_several_jobs_takes_no_further_cores():
 
 @pytest.mark.parametrize("n_jobs", [0, True, 1.5, "all"])
 def test_what_is_no_number_of_threads(n_jobs):
-    said = "n_jobs must be None or a whole number other than 0"
+    said = "n_jobs must be None or an integer other than 0"
     with pytest.raises(ValueError, match=said):
         n_threads(n_jobs)
     with pytest.raises(ValueError, match=said):
@@ -121,7 +121,7 @@ def test_results_do_not_depend_on_the_number_of_threads(learner, monkeypatch):
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_every_learner_refuses_what_is_no_number_of_threads(learner):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="n_jobs must be None or a whole number other than 0"):
+    with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0"):
         clone(learner).set_params(n_jobs=0).fit(X, y)
 
 

@@ -1,4 +1,4 @@
-"""Sample weights: whole numbers against repeated rows, fractions against the definition, bad ones."""
+"""Sample weights: integers against repeated rows, fractions against the definition, bad ones."""
 
 import math
 import warnings

@@ -103,10 +103,10 @@ def short_repr(value: Any) -> str:
     Examples
     --------
     >>> short_repr("a" * 1000), short_repr(10**9999)
-    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...", 'a whole number of 33216 bits')
+    ("'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...", 'an integer of 33216 bits')
     """
     if isinstance(value, int) and value.bit_length() > 128:
-        return f"a whole number of {value.bit_length()} bits"
+        return f"an integer of {value.bit_length()} bits"
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # a huge or cyclic value somewhere inside
@@ -288,7 +288,7 @@ def n_threads(n_jobs: int | None = None) -> int:
     >>> n_threads(0)
     Traceback (most recent call last):
         ...
-    ValueError: n_jobs must be None or a whole number other than 0 up to 10000, got 0.
+    ValueError: n_jobs must be None or an integer other than 0 up to 10000, got 0.
     """
     check_n_jobs(n_jobs)
     wanted = _jobs_of_joblib() if n_jobs is None else int(n_jobs)
@@ -306,7 +306,7 @@ def check_n_jobs(n_jobs: Any) -> None:
     whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and not (whole and 0 < abs(int(n_jobs)) <= MOST_THREADS):
         raise ValueError(
-            f"n_jobs must be None or a whole number other than 0 up to {MOST_THREADS}, "
+            f"n_jobs must be None or an integer other than 0 up to {MOST_THREADS}, "
             f"got {short_repr(n_jobs)}."
         )
 

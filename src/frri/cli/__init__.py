@@ -1,4 +1,4 @@
-"""Learn small, readable sets of IF-THEN rules from tables; apply, explain and measure them.
+"""Train interpretable rule-based models on tables; test, explain and deploy them.
 
 frri help COMMAND describes a command. Results go to standard output; notes and progress go to
 standard error, unless --quiet is given. The exit code is 0 after success, 1 when the work failed, 2
@@ -33,20 +33,29 @@ from frri.cli.console import (
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 COMMANDS = {
-    "fit": "learn rules from a table",
-    "rules": "show the rules of a model",
+    "fit": "train a model on a table",
+    "rules": "print the rules of a model",
+    "evaluate": "test a model on labelled rows: accuracy, confusion matrix, drift of rules",
     "predict": "apply a model to a table",
-    "explain": "say why a row is decided as it is, and what would change that",
-    "evaluate": "compare a model with the truth: accuracy, confusion, drift of rules",
+    "explain": "explain a prediction, with a counterfactual explanation",
     "export": "write a model as SQL, Python, JavaScript, LaTeX, Markdown, ...",
-    "example": "write a made-up table to try all this with",
-    "demo": "learn and show rules on data that come with the program",
-    "report": "write one HTML page that shows a model",
-    "view": "show that page in the browser",
-    "frontier": "say how few errors so many rules must make, with a proof",
-    "bench": "compare learners on data sets",
+    "report": "write a report of a model as one HTML page",
+    "view": "open the report in the browser",
+    "bench": "compare models by cross-validation on datasets",
+    "frontier": "find the fewest errors that K rules can make, with a proof",
+    "demo": "train, test and explain rules on built-in data",
+    "example": "write an artificial table to try the commands with",
     "completion": "write a script that completes commands and options in bash",
     "help": "describe a command",
+}
+
+# Headings of the list of commands, by the first command below them.
+HEADINGS = {
+    "fit": "train and test",
+    "predict": "apply",
+    "report": "share",
+    "bench": "compare",
+    "demo": "get started",
 }
 
 # Commands that share the module of another one; modules are imported when they are needed.
@@ -110,9 +119,12 @@ def _run(argv: list[str]) -> int:
     if name is None:
         from frri import __version__  # noqa: PLC0415 - the package itself
 
-        listing = "\n".join(f"  {name:<10}  {text}" for name, text in COMMANDS.items())
+        listing = "\n".join(
+            f"{HEADINGS[name]}:\n" * (name in HEADINGS) + f"  {name:<10}  {text}"
+            for name, text in COMMANDS.items()
+        )
         text, dollar, examples = (__doc__ or "").partition("\n$ ")
-        parser = Parser("frri", f"{text}\ncommands:\n{listing}\n{dollar}{examples}")
+        parser = Parser("frri", f"{text}\n{listing}\n{dollar}{examples}")
         parser.usage = "frri COMMAND ..."
         parser.add_argument("-V", "--version", action="version", version=f"frri {__version__}")
         parser.parse_args(argv)

@@ -1,11 +1,11 @@
-"""Compare learners by cross-validation on identical folds; write tables, tests, figures and a page.
+"""Compare models by cross-validation on identical folds; write tables, tests, figures and a report.
 
-Your own tables are read as frri fit reads them; learners that cannot take their columns are not
-run, with a note. The same command resumes a run that was interrupted or killed. The exit code is 0
+Tables are read as frri fit reads them. Models that cannot use their columns are skipped, with a
+note. The same command continues an interrupted run. The exit code is 0
 if every cell has a result, and 1 if some have failed or the run was interrupted.
 
-$ frri bench --quick --output quick         three data sets, three folds, all learners
-$ frri bench patients.csv --target risk     all learners on your own data
+$ frri bench --quick --output quick         three datasets, three folds, all models
+$ frri bench patients.csv --target risk     all models on your own data
 """
 
 import sys
@@ -26,19 +26,23 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     add("data", "files in any form that frri fit reads, or directories of KEEL folds", nargs="*")
-    add("--quick", f"{', '.join(QUICK)}; three folds; all learners")
+    add("--quick", f"{', '.join(QUICK)}; three folds; all models")
     add("--target COLUMN", "the column with the class, for files other than ARFF and KEEL")
     parser.add_column_options()
     parser.add_reading_options()
-    add("--datasets A,B", "names of data sets, or sklearn:iris and the like", type="names")
-    add("--learners A,B", "names of learners, or of classifier classes", type="names")
+    add("--datasets A,B", "names of datasets, or loaders such as sklearn:iris", type="names")
+    add("--learners A,B", "names of models, or full names of classifier classes", type="names")
     add("--folds N", "number of folds (default: 10; with --quick 3)", type="from 2")
     add("--seed N", "random seed (default: 0)", type="from 0", default=0)
     workers = "number of processes, 0 for none (default: one per processor)"
     add("--workers N", workers, type="from 0")
-    add("--time-limit SECONDS", "limit per cell, 0 for none (default: 600)", type="number")
+    add(
+        "--time-limit SECONDS",
+        "time limit of one fit and test, 0 for none (default: 600)",
+        type="number",
+    )
     add("-o --output DIR", "folder to write (default: bench)", type=Path, default=Path("bench"))
-    add("--list", "list data sets and learners, and end")
+    add("--list", "list datasets and models")
 
 
 def run(arguments: Arguments) -> int:
@@ -46,7 +50,7 @@ def run(arguments: Arguments) -> int:
     if arguments.list:
         from frri.compare import LEARNERS, NAMES  # noqa: PLC0415 - slow to import
 
-        listing = f"data sets: {', '.join(NAMES)}\nlearners: {', '.join(LEARNERS)}\n"
+        listing = f"datasets: {', '.join(NAMES)}\nmodels: {', '.join(LEARNERS)}\n"
         sys.stdout.write(listing)
         return 0
     try:
@@ -100,14 +104,14 @@ def _data(arguments: Arguments) -> "list[Dataset]":
         )
     if not names and not arguments.data:
         if not arguments.quick:
-            raise ValueError("What shall be compared? Name data sets or files, or ask for --quick.")
+            raise ValueError("Name datasets or files to compare, or use --quick.")
         names = QUICK
     found = [dataset(name) for name in names]
     with notes():
         found += [dataset(Path(path), target=arguments.target, **kinds) for path in arguments.data]
     twice = {d.name for d in found if sum(e.name == d.name for e in found) > 1}
     if twice:
-        raise ValueError(f"Two data sets are called {min(twice)!r}; rename one of the files.")
+        raise ValueError(f"Two datasets are called {min(twice)!r}; rename one of the files.")
     return found
 
 

@@ -184,7 +184,7 @@ def at_least(least: int) -> Callable[[str], int]:
 
     def parse(text: str) -> int:
         if not text.isascii() or not text.isdigit():
-            raise argparse.ArgumentTypeError(f"expected a whole number, 0 or more, got {text!r}")
+            raise argparse.ArgumentTypeError(f"expected an integer, 0 or more, got {text!r}")
         if int(text) < least:
             raise argparse.ArgumentTypeError(f"must be {least} or more, got {int(text)}")
         return int(text)

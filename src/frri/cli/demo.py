@@ -1,9 +1,8 @@
-"""Try the program on tables that come with it.
+"""Try frri on built-in tables.
 
-frri demo learns rules from wines of three cultivars and explains one. frri example writes a table
-to try the other commands with: 200 patients, whose risk is high or low. That table is artificial
-(no patient in it has ever lived) and has what real ones have: numbers, categories, dates, and
-unexpected rows. An existing file is left alone.
+frri demo trains rules on wines of three cultivars, tests them and explains one prediction. frri
+example writes an artificial table to try the other commands with: 200 patients with a high or low
+risk, with numbers, categories, dates and outliers. An existing file is not overwritten.
 
 $ frri demo
 $ frri example patients.csv
@@ -31,7 +30,7 @@ _CULTIVARS = np.array(["Barolo", "Grignolino", "Barbera"])
 def configure(parser: Parser) -> None:
     """Describe the arguments; frri demo has none."""
     if parser.prog == "frri example":
-        parser.add("name", f"the table: {', '.join(TABLES)}")
+        parser.add("name", f"name of the table: {', '.join(TABLES)}")
         parser.add("-o --output FILE", "file to write (default: the name of the table)")
 
 
@@ -53,7 +52,8 @@ def _write_table(name: str, output: str | None) -> None:
     elif Path(output).read_bytes() != content.encode():
         raise ValueError(f"{output} is there already; name another file (-o FILE).")
     if output != "-":
-        say(f"Wrote {output}, a made-up table. Next: frri fit {output} --target risk -o model.json")
+        following = f"frri fit {output} --target risk -o model.json"
+        say(f"Wrote {output}, an artificial table. Next: {following}")
 
 
 def _show_wines() -> None:
@@ -68,19 +68,19 @@ def _show_wines() -> None:
         wine.data, _CULTIVARS[wine.target], test_size=0.3, random_state=0, stratify=wine.target
     )
     names = [name.replace("_", " ") for name in wine.feature_names]
-    say(f"Learning rules from {len(X)} wines, {X.shape[1]} measurements each ...")
+    say(f"Training rules on {len(X)} wines with {X.shape[1]} measurements each ...")
     learner = FRRIClassifier().fit(EncodedTable(X, describe_columns(X, names)), y)
     ruleset = replace(learner.ruleset_, target="cultivar")
     selection = learner.selection_
     accuracy = float((ruleset.predict(X_test) == y_test).mean())
     rules = [f"{r}  {rule_text(ruleset, rule)}" for r, rule in enumerate(ruleset, start=1)]
     proof = (
-        f"{selection.n_rules} rules ({selection.status}): no smaller set of such rules covers all "
-        f"{len(X)} wines; at least {selection.lower_bound} are needed."
+        f"{selection.n_rules} rules ({selection.status}): at least {selection.lower_bound} such "
+        f"rules are needed to cover all {len(X)} training wines."
     )
-    new = f"{accuracy:.1%} of {len(X_test)} wines not seen in training are recognised."
-    parts = {"Rules": "\n".join(rules), "Proof": proof, "New wines": new}
-    parts["Why is the first of them what it is?"] = str(ruleset.explain(X_test[0]))
+    test = f"Accuracy {accuracy:.1%} on {len(X_test)} held-out wines."
+    parts = {"Rules": "\n".join(rules), "Minimum size": proof, "Test": test}
+    parts["Explanation of the first test wine"] = str(ruleset.explain(X_test[0]))
     for title, content in parts.items():
         sys.stdout.write(f"\n{bold(title)}\n{content}\n")
     say("\nNext: frri fit YOUR.csv --target COLUMN -o model.json")

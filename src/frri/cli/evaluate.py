@@ -1,19 +1,14 @@
-"""Compare a saved model with a table that has the true classes, or numbers.
+"""Evaluate a saved model on a labelled table, preferably held-out rows.
 
-Of classes, the output is the accuracy with a 95% interval (Wilson) beside the majority-class
-baseline, the Brier score of the probabilities (0 is perfect), precision, recall, F1 and AUC of
-every class, and the confusion matrix; of ordered classes also the mean error in classes and the
-quadratic kappa.
+Classification: accuracy with a 95% interval (Wilson), majority-class baseline, balanced accuracy,
+Brier score (0 is perfect), precision, recall, F1 and AUC of every class, and the confusion matrix.
+Ordinal classification: also the mean absolute error in classes and the quadratic kappa. Regression:
+R² (1 is perfect, 0 no better than the mean), root mean squared error and mean absolute error with
+95% intervals, beside the mean as baseline.
 
-Rules that fire less, or err more, than in training (beyond chance) are pointed out. Evaluate on
-rows that were held out from learning: on the rows of training, accuracy flatters. A note appears if
-the rules do exactly what they did in training.
-
-Of numbers, and where rules add to log odds of ordered classes, a rule is pointed out whose mean
-target differs from that in training.
-
-Of numbers, R2 (1 is perfect, 0 no better than the mean), the root mean squared error and the mean
-absolute error are shown with 95% intervals, beside those of always answering the mean of the table.
+The last table compares every rule with its statistics in training and marks rules whose coverage
+or precision is lower, or whose mean target differs, beyond chance (drift). Results on training rows
+are too optimistic; a note appears if the table seems to be the training table.
 
 $ frri evaluate model.json test.csv
 $ frri evaluate model.json this-year.csv --target outcome --json
@@ -41,7 +36,7 @@ def configure(parser: Parser) -> None:
     parser.add_model(table=True)
     parser.add_reading_options(labelled=True)
     parser.add("--target COLUMN", "column of the true values (default: the model's target)")
-    parser.add("--json", "write everything as JSON")
+    parser.add("--json", "print all results as JSON")
 
 
 def run(arguments: Arguments) -> None:
@@ -101,9 +96,9 @@ def _class_facts(ruleset: RuleSet, table: EncodedTable, truth: NDArray[Any]) -> 
 
 
 def _regression_lines(facts: dict[str, Any]) -> list[str]:
-    table = [["rows", str(facts["rows"]), "", f"always {facts['mean']:.6g}, the mean", ""]]
+    table = [["rows", str(facts["rows"]), "", f"baseline: mean {facts['mean']:.6g}", ""]]
     for title, name, always, form in (
-        ("R2", "r2", 0.0, ".3f"),
+        ("R²", "r2", 0.0, ".3f"),
         ("root mean squared error", "rmse", facts["mean_rmse"], ".6g"),
         ("mean absolute error", "mae", facts["mean_mae"], ".6g"),
     ):
@@ -113,23 +108,23 @@ def _regression_lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _class_lines(facts: dict[str, Any]) -> list[str]:
-    common = f"always answering {one_line(str(facts['majority_class']))}"
-    figures = [
+    majority = one_line(str(facts["majority_class"]))
+    measured = [
         ("accuracy", "accuracy", f"  ({_interval(facts['accuracy_interval'])})"),
-        ("majority class", "majority_accuracy", f"  ({common})"),
+        ("majority-class baseline", "majority_accuracy", f"  (always {majority})"),
         ("balanced accuracy", "balanced_accuracy", ""),
         ("Brier score", "brier_score", ""),
     ]
-    if "mae" in facts:  # ordered classes
-        median = f"always answering {one_line(str(facts['median']))}"
-        error = f"  classes in the mean ({_interval(facts['mae_interval'])})"
-        figures += [
-            ("off by", "mae", error),
-            ("median class", "median_mae", f"  ({median})"),
+    if "mae" in facts:  # ordinal classification
+        median = f"always {one_line(str(facts['median']))}"
+        error = f"  classes ({_interval(facts['mae_interval'])})"
+        measured += [
+            ("mean absolute error", "mae", error),
+            ("median baseline", "median_mae", f"  ({median})"),
             ("quadratic kappa", "kappa", f"  ({_interval(facts['kappa_interval'])})"),
         ]
-    lines = [f"rows               {facts['rows']}"]
-    lines += [f"{title:<19}{facts[name]:.3f}{remark}" for title, name, remark in figures]
+    lines = [f"{'rows':<25}{facts['rows']}"]
+    lines += [f"{title:<25}{facts[name]:.3f}{remark}" for title, name, remark in measured]
     labels = [one_line(str(label)) for label in facts["classes"]]
     by_class = [["class", "rows", "precision", "recall", "F1", "AUC"]]
     for label, one in zip(labels, facts["class_measures"], strict=True):
@@ -149,11 +144,12 @@ def _drift_lines(drifted: tuple[RuleDrift, ...]) -> list[str]:
             one for one in drifted if one.fires_less or one.errs_more or one.mean_differs
         )
         calm = len(drifted) - len(listed)
-        lines = ["", f"{calm} of {len(drifted)} rules do as in training (--json has them all)", ""]
+        lines = ["", f"{calm} of {len(drifted)} rules agree with training (--json lists all)", ""]
     means = any(rule.mean is not None for rule in drifted)
-    table = [["rule", "covers", "in training", "mean" if means else "right", "in training", ""]]
+    table = [["rule", "covers", "in training", "mean" if means else "precision", "in training", ""]]
     for rule in listed:
-        remarks = ["fires less"] * rule.fires_less + ["errs more"] * rule.errs_more
+        remarks = ["lower coverage"] * rule.fires_less
+        remarks += ["lower precision"] * rule.errs_more
         remarks += ["mean differs"] * rule.mean_differs
         values, form = (rule.new_precision, rule.precision), ".1%"
         if means:

@@ -1,4 +1,4 @@
-"""Explain the decision about a row, and the smallest change that would alter it.
+"""Explain a prediction, with the smallest change that would alter it (counterfactual).
 
 The row is one of a table (--row, counted from 1) or given as NAME=VALUE; NAME=? is a missing value.
 
@@ -28,16 +28,21 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     parser.add_model()
-    what = "what to explain"
+    what = "a table with --row, or values of one row"
     add("row_or_table", what, nargs="+", metavar="DATA | NAME=VALUE", reads=True)
-    add("--row N", "row of the table, from 1", type="from 0")
+    add("--row N", "number of the row, from 1", type="from 0")
     parser.add_reading_options()
-    add("--fix COLUMN", "column that must not change; repeatable", action="append", default=[])
+    add(
+        "--fix COLUMN",
+        "column that the counterfactual must not change; repeatable",
+        action="append",
+        default=[],
+    )
     goal = parser.add_mutually_exclusive_group()
     for side in ("at least", "at most"):
-        text = f"of ordered classes and numbers: what would lead to {side} this one"
+        text = f"ordinal, regression: find the smallest change to {side} this value"
         add(f"--{side.replace(' ', '-')} VALUE", text, group=goal)
-    add("--json", "write the explanation as JSON")
+    add("--json", "print the explanation as JSON")
 
 
 def run(arguments: Arguments) -> None:

@@ -1,9 +1,9 @@
-"""Write a saved model in another language: the same rules, the same predictions.
+"""Export a saved model to another language, with the same predictions.
 
 SQL is tested in SQLite (3.35 or later) and DuckDB, each in its own dialect. --dialect ansi is
-standard SQL with LEAST, GREATEST and EXTRACT(EPOCH ...): PostgreSQL and its relatives are likely to
-understand it. The query reads the table of --table, of which it needs the columns that rules use. A
-database returns rows in any order: --keep shows a key beside the prediction.
+standard SQL with LEAST, GREATEST and EXTRACT(EPOCH ...), for PostgreSQL and similar databases; it
+is not tested on them. The query reads the columns that rules use from the table of --table. A
+database returns rows in any order, so use --keep to add a key to the result.
 
 $ frri export model.json --to sql > model.sql
 $ frri export model.json --to sql --dialect duckdb --table patients --keep patient_id > model.sql
@@ -25,13 +25,15 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     parser.add_model()
-    add("--to FORMAT", ", ".join(FORMATS), required=True)
-    add("--dialect NAME", f"of SQL: {', '.join(DIALECTS)}, postgres for ansi (default: sqlite)")
-    add("--table NAME", "of SQL: table to read (default: data)")
-    add("--schema NAME", "of SQL: schema of the table")
-    keep = "of SQL: columns to show beside the prediction, as a key (default: those of rules)"
+    add("--to FORMAT", f"format: {', '.join(FORMATS)}", required=True)
+    add(
+        "--dialect NAME", f"SQL dialect: {', '.join(DIALECTS)}, postgres for ansi (default: sqlite)"
+    )
+    add("--table NAME", "SQL: table to read (default: data)")
+    add("--schema NAME", "SQL: schema of the table")
+    keep = "SQL: columns to add to the result, such as a key (default: those of rules)"
     add("--keep A,B", keep, action="extend", type="names")
-    add("--view NAME", "of SQL: create a view instead of selecting")
+    add("--view NAME", "SQL: create a view instead of a query")
     add("-o --output FILE", "file to write (default: -, standard output)", default="-")
 
 
@@ -48,7 +50,7 @@ def run(arguments: Arguments) -> None:
         dialect = find_name(ALIASES.get(dialect, dialect), DIALECTS, "frri export", "dialect")
         if not arguments.keep:
             order = "a database returns rows in any order"
-            say(f"note: {order}; --keep shows a key beside the prediction.")
+            say(f"note: {order}; --keep adds a key to the result.")
         table = [part for part in (arguments.schema, arguments.table or "data") if part]
         shown = {"keep": arguments.keep, "as_view": arguments.view}
         content = to_sql(load_model(arguments.model), table, dialect=dialect, **shown)

@@ -1,10 +1,10 @@
-"""Find how few errors K rules of a pool must make, for K from 1 on, and save the best rules.
+"""Find the fewest errors that K rules of a pool can make, for K from 1 on, with a proof.
 
-The rules of the pool are learned from the table: frri stands for the rules of all rows, trees for
-the leaves of a hundred trees of depth 3, and any other learner for its rules; random ones are
-fitted ten times. The file of a saved model is a pool as well. The best of the chosen rules decides
-about a row, and where none covers it the majority class. The numbers are about this table; frri
-evaluate measures the rules on other rows.
+The pool contains rules trained on the table: frri adds the candidate rules of all rows, trees the
+leaves of a hundred trees of depth 3, any other name the rules of that model (random ones are
+trained ten times), and a file of a saved model its rules. The best of the selected rules decides;
+the majority class does where none covers a row. Errors are those on this table; frri evaluate
+measures held-out rows.
 
 $ frri frontier patients.csv --target risk --ignore visit
 $ frri frontier patients.csv --target risk --pool frri --max-rules 8
@@ -37,13 +37,15 @@ def configure(parser: Parser) -> None:
     table = "a table (CSV, TSV, Excel, JSON, Parquet, ARFF, KEEL), - for standard input"
     add("data", table, reads=True)
     add("--target COLUMN", "column with the class", required=True)
-    pools = f"source of the rules: {', '.join(RULE_LEARNERS)}, trees, or files of models"
+    pools = f"sources of rules: {', '.join(RULE_LEARNERS)}, trees, or files of models"
     default = ["ripper", "furia"]
     add("--pool A,B", f"{pools} (default: ripper,furia)", type="names", default=default, reads=True)
     add("--max-rules K", "maximum number of rules (default: 6)", type="from 1", default=6)
-    add("--rules K", "number of rules to show or save (default for -o: the maximum)", type="from 1")
+    add(
+        "--rules K", "number of rules to print or save (default for -o: the maximum)", type="from 1"
+    )
     add("-o --output FILE", "model to write, - for standard output")
-    add("--json", "write the sizes as JSON")
+    add("--json", "print the results as JSON")
     limit = "time limit of the proofs (default: 60)"
     add("--time-limit SECONDS", limit, type="number", default=60.0)
     add("--seed N", "random seed", type="from 0", default=0)

@@ -1,11 +1,11 @@
-"""Apply a saved model to a table; a row of CSV for every row of it, in the same order.
+"""Apply a saved model to a table; write one row of CSV for each row, in the same order.
 
-The table needs the columns that rules use. Of others, --keep shows some beside the prediction, such
-as a key, and --keep-all shows the whole table. A category that the model has never seen fits no
-condition on its column, which is noted; a missing value is treated as the model says. A text that a
-spreadsheet would take for a formula (it begins with =, +, -, @, a tab or a line break, and is no
-number) has an apostrophe in front. Large files of CSV, Parquet and Arrow are read part by part, so
-that the table may be larger than memory; the output appears when it is complete.
+The table needs the columns that rules use. --keep adds further columns, such as a key, to the
+output, and --keep-all adds all. Unseen categories satisfy no condition and are counted in a note;
+missing values are treated as in training. A string that a spreadsheet would run as a formula (it
+begins with =, +, -, @, a tab or a line break, and is no number) is preceded by an apostrophe. Large
+CSV and Parquet files are read in parts, so that the table may be larger than memory; the output
+appears when it is complete.
 
 $ frri predict model.json new.csv > predictions.csv
 $ frri predict model.json new.csv --keep patient_id > predictions.csv
@@ -42,13 +42,13 @@ def configure(parser: Parser) -> None:
     parser.add_model(table=True)
     parser.add_reading_options()
     add("-o --output FILE", "file to write (default: -, standard output)", default="-")
-    keep = "columns to show beside the prediction, such as a key"
+    keep = "columns of the table to add to the output, such as a key"
     add("--keep A,B", keep, action="extend", type="names", default=[])
-    add("--keep-all", "show all columns of the table")
-    add("--proba", "add the probability of every class")
-    interval = "of numbers: add prediction intervals of a level such as 0.9"
+    add("--keep-all", "add all columns of the table")
+    add("--proba", "add the probability of each class")
+    interval = "regression: add prediction intervals of a level such as 0.9"
     add("--interval LEVEL", interval, type="number")
-    add("--rules", "add the rule that decided and all that fired, as numbered by frri rules")
+    add("--rules", "add the numbers of the deciding rule and of all rules that hold")
     add("--json", "write JSON instead of CSV")
 
 
@@ -63,7 +63,7 @@ def run(arguments: Arguments) -> None:
     if arguments.interval is not None and ruleset.task != "regression":
         raise ValueError(
             f"The rules for {ruleset.target!r} predict classes, and intervals are of numbers; "
-            "leave --interval out, --proba adds the share of every class."
+            "leave --interval out, --proba adds the probability of each class."
         )
     unseen = UnseenValues(ruleset)
     where = "standard input" if arguments.data == "-" else arguments.data

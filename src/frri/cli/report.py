@@ -1,4 +1,4 @@
-"""Show a model on one HTML page: frri report writes it, frri view opens it in the browser.
+"""Report a model on one HTML page: frri report writes it, frri view opens it in the browser.
 
 $ frri report model.json
 $ frri report model.json patients.csv --target risk
@@ -23,19 +23,19 @@ def configure(parser: Parser) -> None:
     add = parser.add
     parser.add_model()
     rows = (
-        "rows to show it on, in any form that frri fit reads, - for standard input; rows that it "
-        "was not learned from give an honest accuracy"
+        "labelled table for accuracy, cases and charts, preferably held-out rows; - for standard "
+        "input"
     )
     add("data", rows, nargs="?", reads=True)
     add("--target COLUMN", "column of the classes or numbers (default: the model's target)")
-    add("--names COLUMN", "column of the names of the rows")
+    add("--names COLUMN", "column with the names of the rows")
     add("--title TEXT", "title of the page (default: Rules for TARGET)")
     add("--unit NOUN", "plural noun for the rows in the headline (default: rows)", default="rows")
     add("--fixed COLUMNS", "columns that cannot change, such as age,sex; no change is proposed")
     parser.add_reading_options(labelled=True)
-    sample = f"embed a random sample of N rows where there are more (default: {MAX_ROWS})"
+    sample = f"maximum number of embedded rows, a random sample of more (default: {MAX_ROWS})"
     add("--max-rows N", sample, type="from 0", default=MAX_ROWS)
-    stability = "learn N times from resamples of the rows, and show how often each rule comes back"
+    stability = "train on N bootstrap samples of the rows and show the stability of each rule"
     add("--stability N", stability, type="from 0")
     if parser.prog == "frri report":
         add("-o --output FILE", "file to write (default: report.html)", default="report.html")

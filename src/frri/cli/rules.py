@@ -1,11 +1,11 @@
-"""Show the rules of a saved model, one line each, numbered from 1.
+"""Print the rules of a saved model, numbered from 1.
 
-With --tree, similar rules of one class are merged into more general ones, step by step, by what
-they cover in a table with the true classes: a tree to read from the top. --cut N shows its N most
-general rules only, and -o saves them as a model.
+With --tree, similar rules of a class are merged step by step into more general ones, by their
+coverage of a labelled table, and printed as a hierarchy. --cut N prints the N most general rules
+only, and -o saves them as a model.
 
-With --stability, the learner of the model is fitted to resamples of the rows of a table; each rule
-is shown with the percentage of resamples in which it comes back, about the same.
+With --stability, the model is trained again on bootstrap samples of a labelled table; each rule is
+printed with the percentage of samples in which a similar rule occurs.
 
 $ frri rules model.json
 $ frri rules model.json --class yes
@@ -27,7 +27,7 @@ from frri.rules.evaluation import evaluation_of, evaluation_text
 from frri.rules.hierarchy import check_mergeable
 from frri.rules.text import rule_text, ruleset_lines
 
-# Resamples that tell a rule that comes back from one that does not.
+# Bootstrap samples that distinguish stable rules from others.
 RESAMPLES = 20
 
 
@@ -35,15 +35,15 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     parser.add_model()
-    add("--class LABEL", "show only rules for this class", dest="label")
-    add("--json", "write the rules as JSON")
-    add("--tree DATA", "merge rules by a table (CSV, ...) with the true classes", reads=True)
-    add("--depth N", "levels of the tree to show", type="from 0")
-    add("--cut N", "cut the tree to N rules", type="from 1")
+    add("--class LABEL", "print only rules for this class", dest="label")
+    add("--json", "print the rules as JSON")
+    add("--tree DATA", "labelled table by which similar rules are merged", reads=True)
+    add("--depth N", "number of levels of the hierarchy to print", type="from 0")
+    add("--cut N", "cut the hierarchy to N rules", type="from 1")
     add("-o --output FILE", "save the rules of --cut as a model")
-    stability = "show how often each rule comes back, by a table with the true classes"
+    stability = "labelled table for the stability of each rule under resampling"
     add("--stability DATA", stability, reads=True)
-    resamples = f"number of resamples of --stability (default: {RESAMPLES})"
+    resamples = f"number of bootstrap samples of --stability (default: {RESAMPLES})"
     add("--resamples N", resamples, type="from 1")
     add("--target COLUMN", "column of the classes in DATA (default: the model's target)")
     parser.add_reading_options(labelled=True)

@@ -120,7 +120,7 @@ def load(name: str) -> Dataset:
     >>> wine.target, sorted(set(wine.y.tolist()))
     ('Class', ['1', '2', '3'])
     """
-    find_name(name, NAMES, "The paper's experiment", "data set")
+    find_name(name, NAMES, "The paper's experiment", "dataset")
     table = _read_packaged(**_SOURCES[name])
     (target,) = table.outputs
     complete = table.frame[[*table.inputs, target]].dropna()
@@ -168,7 +168,7 @@ def _find_file(package: str, path: str) -> Path:
     spec = importlib.util.find_spec(package)
     distribution = package.replace("_", "-")
     if spec is None or not spec.submodule_search_locations:
-        raise missing_package(distribution, "A data set", "bench")
+        raise missing_package(distribution, "A dataset", "bench")
     file = Path(spec.submodule_search_locations[0], path)
     if not file.is_file():
         raise FileNotFoundError(
@@ -257,11 +257,11 @@ def _from_name(text: str) -> Dataset:
     if not text.startswith("sklearn:"):
         near = did_you_mean(text, NAMES)
         more = "A file is given by its path, with its ending."
-        raise ValueError(f"The comparison has no data set {text!r}; {near} {more}")
+        raise ValueError(f"The comparison has no dataset {text!r}; {near} {more}")
     from sklearn import datasets  # noqa: PLC0415 - slow to import
 
     known = {f"sklearn:{n[5:]}": n for n in dir(datasets) if n.startswith("load_")}
-    loader = getattr(datasets, known[find_name(text, known, "scikit-learn", "data set")])
+    loader = getattr(datasets, known[find_name(text, known, "scikit-learn", "dataset")])
     content = loader(as_frame=True)
     y, labels = np.asarray(content["target"]), content.get("target_names")
     if labels is not None and y.dtype.kind in "iu":

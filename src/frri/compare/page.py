@@ -213,7 +213,7 @@ def dataset_table(data: Mapping[str, Dataset], remarks: Mapping[str, str]) -> Ta
     --------
     >>> from frri.compare import load
     >>> print(dataset_table({"wine": load("wine")}, {"wine": "red and white"}).markdown())
-    | data set | attributes | objects | classes | imbalance ratio | remark |
+    | dataset | attributes | objects | classes | imbalance ratio | remark |
     |---|--:|--:|--:|--:|---|
     | wine | 13 | 178 | 3 | 1.48 | red and white |
     """

@@ -133,7 +133,7 @@ def _check_costs(costs: ArrayLike | None, n: int) -> Ints:
             f"costs must be one number per candidate ({n}), not of shape {prices.shape}."
         )
     if (prices != np.floor(prices)).any() or (prices < 0).any():
-        raise ValueError("costs must be whole numbers and not negative.")
+        raise ValueError("costs must be integers and not negative.")
     if prices.sum() > LARGEST_TOTAL:
         raise ValueError(f"costs must not add up to more than {LARGEST_TOTAL}.")
     return prices.astype(np.int64)
@@ -141,7 +141,7 @@ def _check_costs(costs: ArrayLike | None, n: int) -> Ints:
 
 def _check_limits(work_limit: Any, time_limit: float | None, gap: float) -> None:
     if not isinstance(work_limit, Integral) or work_limit < 0:
-        raise ValueError(f"work_limit must be a whole number and not negative, not {work_limit!r}.")
+        raise ValueError(f"work_limit must be an integer and not negative, not {work_limit!r}.")
     if time_limit is not None and not time_limit >= 0:
         raise ValueError(
             f"time_limit must be a number of seconds and not negative, not {time_limit!r}."

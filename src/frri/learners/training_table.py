@@ -181,8 +181,7 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
     plain = label_array(labels)
     if not kinds.keys() <= {bool, int, float} or plain.dtype.kind == "O":
         raise ValueError(
-            f"The target holds {labels[0]!r}; "
-            "turn the classes into texts or moderate whole numbers."
+            f"The target holds {labels[0]!r}; turn the classes into texts or moderate integers."
         )
     return plain
 
@@ -199,7 +198,7 @@ class Weights:
     ----------
     units : ndarray of int, shape (n_samples,)
     unit : float
-        A power of 2; 1 if all weights are whole numbers.
+        A power of 2; 1 if all weights are integers.
     """
 
     units: Ints

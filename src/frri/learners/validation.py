@@ -49,7 +49,7 @@ def check_count(
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     also = "".join(f' or "{word}"' for word in words)
     valid = whole and int(value) >= least
-    _require(name, value, valid, f"a whole number from {least} on{also}")
+    _require(name, value, valid, f"an integer from {least} on{also}")
     _require(name, value, int(value) <= most, f"{most} at most")
 
 
@@ -65,7 +65,7 @@ def check_boolean(name: str, value: Any) -> None:
 
 def check_share(name: str, value: Any) -> None:
     """Raise an error for a parameter that is no number from 0 to 1."""
-    check_range(name, value, 0, 1, "a share from 0 to 1")
+    check_range(name, value, 0, 1, "a fraction from 0 to 1")
 
 
 def check_range(name: str, value: Any, low: float, high: float, constraint: str) -> None:
@@ -79,7 +79,7 @@ def check_part(name: str, value: Any, other: str = "") -> None:
     The message ends in `other`, a further possibility that the caller has checked.
     """
     valid = _is_number(value) and 0 < value <= 1
-    _require(name, value, valid, f"a share above 0 up to 1{other}")
+    _require(name, value, valid, f"a fraction above 0 up to 1{other}")
 
 
 def _is_number(value: Any) -> bool:
@@ -97,7 +97,7 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
         source: np.random.RandomState = check_random_state(random_state)
     except (ValueError, TypeError):
         raise ValueError(
-            f"random_state must be a whole number from 0 to {2**32 - 1}, a RandomState or None, "
+            f"random_state must be an integer from 0 to {2**32 - 1}, a RandomState or None, "
             f"got {short_repr(random_state)}."
         ) from None
     return source

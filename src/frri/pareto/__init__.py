@@ -217,7 +217,7 @@ def _join_pools(pools: list[RuleSet]) -> RuleSet:
         ):
             if mine != other:
                 raise ValueError(
-                    f"The rulesets of a pool must have the same {what}, got {mine} and {other}."
+                    f"The rule sets of a pool must have the same {what}, got {mine} and {other}."
                 )
         for rule in one:
             key = rule.conditions, rule.consequent
@@ -226,7 +226,7 @@ def _join_pools(pools: list[RuleSet]) -> RuleSet:
     t_norms = list(dict.fromkeys(one.t_norm for one in pools if not _is_crisp(one)))
     if len(t_norms) > 1:
         raise ValueError(
-            "The rulesets of a pool must join conditions in the same way, got the t-norms "
+            "The rule sets of a pool must join conditions in the same way, got the t-norms "
             f"{' and '.join(t_norms)}."
         )
     (t_norm,) = t_norms or [first.t_norm]

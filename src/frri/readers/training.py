@@ -258,7 +258,7 @@ def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.D
     found = dict.fromkeys(filter(lambda name: looks_like_identifier(frame[name]), columns), "texts")
     numbers = [name for name in columns if _numbers_rows(frame[name])]
     if len(found) + len(numbers) < len(frame.columns):
-        found |= dict.fromkeys(numbers, "whole numbers")
+        found |= dict.fromkeys(numbers, "integers")
     for name, kind in found.items():
         what = f"Column {name!r} has {frame[name].nunique()} different {kind}"
         option = f"--{'nominal' if kind == 'texts' else 'numeric'} {quote_name(name)}"

@@ -108,7 +108,7 @@ def permutation_importance(
     matrix = to_matrix(X, ruleset.attributes, ruleset.used_attributes)
     truth = as_labels(y)
     if not isinstance(repeats, int) or repeats < 1:
-        raise ValueError(f"repeats must be a whole number from 1 on, not {repeats!r}.")
+        raise ValueError(f"repeats must be an integer from 1 on, not {repeats!r}.")
     if not len(matrix):
         raise ValueError("There are no rows whose values could be shuffled.")
     if ruleset.task != "regression" and not set(ruleset.classes).intersection(truth.tolist()):

@@ -136,7 +136,7 @@ def _freeze(value: Any, depth: int) -> Any:
 
 def _unfit(value: Any) -> ValueError:
     return ValueError(
-        f"The description of a ruleset has {reprlib.repr(value)} where a plain JSON value of "
+        f"The description of a rule set has {reprlib.repr(value)} where a plain JSON value of "
         "moderate depth belongs; turn it into a text."
     )
 
@@ -162,7 +162,7 @@ def read(file: IO[bytes], name: str) -> "RuleSet":
 def from_json(content: str) -> "RuleSet":
     """Return the rule set of a JSON string."""
     if content.count("[") + content.count("{") > MOST_PARTS:
-        raise ValueError(f"This is not a saved ruleset: it has more than {MOST_PARTS:,} parts.")
+        raise ValueError(f"This is not a saved rule set: it has more than {MOST_PARTS:,} parts.")
     try:
         parsed = json.loads(
             content,
@@ -173,7 +173,7 @@ def from_json(content: str) -> "RuleSet":
     except json.JSONDecodeError as error:
         raise ValueError(f"This is not JSON: {error}.") from None
     except RecursionError:
-        raise ValueError("This is not a saved ruleset: it is nested too deeply.") from None
+        raise ValueError("This is not a saved rule set: it is nested too deeply.") from None
     return from_dict(parsed)
 
 
@@ -181,13 +181,13 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"The saved ruleset has {reprlib.repr(twice)} twice in one object.")
+        raise ValueError(f"The saved rule set has {reprlib.repr(twice)} twice in one object.")
     return content
 
 
 def _parse_int(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
-        raise ValueError(f"The saved ruleset has a number of {len(digits)} digits.")
+        raise ValueError(f"The saved rule set has a number of {len(digits)} digits.")
     return int(digits)
 
 
@@ -277,11 +277,11 @@ def _finite(value: float) -> float | None:
 def from_dict(content: Mapping[str, Any]) -> "RuleSet":
     """Return the rule set that `to_dict` wrote; a ValueError names what does not fit."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
-        raise ValueError('This is not a saved ruleset: it lacks "format": "frri-ruleset".')
+        raise ValueError('This is not a saved rule set: it lacks "format": "frri-ruleset".')
     version = content.get("version")
     if isinstance(version, bool) or version not in (1, VERSION):
         raise ValueError(
-            f"This ruleset has format version {reprlib.repr(version)}, this frri reads versions 1 "
+            f"This rule set has format version {reprlib.repr(version)}, this frri reads versions 1 "
             f"and {VERSION}; install the frri that wrote it or save it again."
         )
     try:
@@ -306,18 +306,18 @@ def _check(value: Any, form: Mapping[str, Any], version: int, name: str = "") ->
     wanted, fits = _VALUES[kind]
     if not fits(value):
         wanted = wanted.replace("the ", "a ")
-        raise ValueError(f"The saved ruleset has {reprlib.repr(value)} where {wanted} belongs.")
+        raise ValueError(f"The saved rule set has {reprlib.repr(value)} where {wanted} belongs.")
     for item in value if kind == "array" else ():
         _check(item, form["items"], version)
     for key in form.get("required", ()):
         if key not in value:
-            raise ValueError(f"The saved ruleset lacks {key!r} in {wanted}.")
+            raise ValueError(f"The saved rule set lacks {key!r} in {wanted}.")
     for key, item in value.items() if "properties" in form else ():
         if key not in form["properties"]:
             unknown = "is not part of the format"
             problem = unknown if version == VERSION else "version 1 of the format does not have"
             shown = reprlib.repr(key)
-            raise ValueError(f"The saved ruleset has {shown} in {wanted}, which {problem}.")
+            raise ValueError(f"The saved rule set has {shown} in {wanted}, which {problem}.")
         _check(item, form["properties"][key], version)
     return None
 
@@ -360,7 +360,7 @@ _VALUES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "label": ("a class label", _is_label),
     "array": ("a list", lambda value: isinstance(value, list | tuple)),
     "object": ("a description", _is_object),
-    "ruleset": ("the ruleset", _is_object),
+    "ruleset": ("the rule set", _is_object),
     "semantics": ("the semantics", _is_object),
     "attribute": ("an attribute", _is_object),
     "rule": ("a rule", _is_object),
@@ -387,7 +387,7 @@ def _read_ruleset(content: Mapping[str, Any]) -> "RuleSet":
     task, semantics = content["task"], Semantics(**content["semantics"])
     if task != semantics.meaning.task:
         problem = f"{semantics.name!r} is for {semantics.meaning.task}"
-        raise ValueError(f"The saved ruleset has the task {task!r}, but {problem}.")
+        raise ValueError(f"The saved rule set has the task {task!r}, but {problem}.")
     ruleset = RuleSet(
         tuple(map(_read_rule, content["rules"])),
         tuple(map(_read_attribute, content["attributes"])),
@@ -404,7 +404,7 @@ def _read_ruleset(content: Mapping[str, Any]) -> "RuleSet":
     n_classes = len(ruleset.classes)
     sizes = {len(support) for support in known} - {n_classes or 1}
     if len(content["class_counts"]) != n_classes or sizes:
-        raise ValueError("The saved ruleset must have one count per class.")
+        raise ValueError("The saved rule set must have one count per class.")
     return ruleset
 
 

@@ -425,7 +425,7 @@ class RuleSet:
 
     def _rule(self, index: int) -> Rule:
         if not 0 <= index < len(self):
-            raise IndexError(f"There is no rule {index}; the ruleset has {len(self)}, from 0.")
+            raise IndexError(f"There is no rule {index}; the rule set has {len(self)}, from 0.")
         return self.rules[index]
 
     def _check_condition(self, index: int, position: int) -> int:
@@ -555,7 +555,7 @@ def _find_problems(ruleset: RuleSet) -> Iterator[str]:
         yield "Two attributes have the same name; rename one of them."
     if ruleset.task == "regression":
         if classes or counts:
-            yield f"A ruleset that predicts numbers must have no classes, got {classes or counts}."
+            yield f"A rule set for regression must have no classes, got {classes or counts}."
     elif not classes or len(set(classes)) < len(classes):
         yield f"The classes must be distinct and at least one, got {classes!r}."
     elif len(counts) != len(classes) or min(counts) < 0 or not 0 < sum(counts) < inf:

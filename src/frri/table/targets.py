@@ -93,7 +93,7 @@ def warn_about_numbers(y: NDArray[Any], target: str, stacklevel: int) -> None:
     """Warn if classes are integers that look like a target of a regression."""
     if looks_like_number(y):
         warnings.warn(
-            f"The target {target!r} has {len(np.unique(y))} different whole numbers, each taken "
+            f"The target {target!r} has {len(np.unique(y))} different integers, each taken "
             "for a class, but looks like a number to predict: bin it into a few classes, turn it "
             "into texts if these are names, or take AdditiveRulesRegressor.",
             ManyClassesWarning,

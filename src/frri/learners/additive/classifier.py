@@ -285,7 +285,7 @@ def check_size(max_rules: Any, max_conditions: Any) -> None:
     >>> check_size("all", 4)
     Traceback (most recent call last):
         ...
-    ValueError: max_rules must be a whole number from 1 on or "auto", got 'all'.
+    ValueError: max_rules must be an integer from 1 on or "auto", got 'all'.
     """
     check_count("max_rules", max_rules, 1, MOST, ["auto"])
     check_count("max_conditions", max_conditions, 1, MOST)

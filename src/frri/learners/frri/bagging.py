@@ -275,7 +275,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         if isinstance(self.max_samples, Integral):
             check_count("max_samples", self.max_samples, 1)
         else:
-            check_part("max_samples", self.max_samples, " or a whole number of objects")
+            check_part("max_samples", self.max_samples, " or an integer")
         check_part("max_features", self.max_features)
         check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
 
