@@ -1,4 +1,4 @@
-"""Fuzzy-rough rule induction: small, readable, provably minimal sets of IF-THEN rules."""
+"""Interpretable rule-based models for tabular data, compatible with scikit-learn."""
 
 import warnings
 from importlib import import_module

@@ -119,12 +119,12 @@ def _run(argv: list[str]) -> int:
     if name is None:
         from frri import __version__  # noqa: PLC0415 - the package itself
 
-        listing = "\n".join(
-            f"{HEADINGS[name]}:\n" * (name in HEADINGS) + f"  {name:<10}  {text}"
-            for name, text in COMMANDS.items()
-        )
+        listing = ""
+        for name, text in COMMANDS.items():
+            listing += f"\n{HEADINGS[name]}:\n" if name in HEADINGS else ""
+            listing += f"  {name:<10}  {text}\n"
         text, dollar, examples = (__doc__ or "").partition("\n$ ")
-        parser = Parser("frri", f"{text}\n{listing}\n{dollar}{examples}")
+        parser = Parser("frri", f"{text}{listing}{dollar}{examples}")
         parser.usage = "frri COMMAND ..."
         parser.add_argument("-V", "--version", action="version", version=f"frri {__version__}")
         parser.parse_args(argv)

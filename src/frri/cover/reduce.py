@@ -194,7 +194,7 @@ def _prepare_rows(
 ) -> tuple[CoverMatrix, Ints, sparse.csr_array]:
     """Return the rows as words, the rarest element of each, and the owners of each element.
 
-    Elements are numbered anew, rare ones first, so that the first word refutes most supersets.
+    Elements are numbered again, rare ones first, so that the first word refutes most supersets.
     """
     degree = np.bincount(matrix.indices, minlength=matrix.shape[1])
     turned = sparse.csr_array(matrix.T)[np.argsort(degree, kind="stable")]

@@ -46,7 +46,8 @@ class MODLEMClassifier(LimitedRuleClassifier):
     matches, every rule counts with the m-estimate of the part of its conditions that the sample
     satisfies.
 
-    A sample of weight 3 counts as three equal ones; fractions are allowed.
+    A sample of weight 3 counts as three equal ones; fractions are allowed. There is no randomness.
+    Time grows up to quadratically with the number of samples, because the rules do too.
 
     Parameters
     ----------

@@ -56,12 +56,13 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     text in a data frame) if they are equal. Constant features are left out.
 
     Sample weights count in the size of the positive region, in probabilities and in the statistics
-    of rules: a sample of weight 3 counts as three equal ones.
+    of rules: a sample of weight 3 counts as three equal ones. There is no randomness. All pairs of
+    samples are compared: time and memory grow quadratically.
 
     Parameters
     ----------
     t_norm : str, default="lukasiewicz"
-        T-norm that joins the similarities in several features, in training and prediction:
+        T-norm that combines the similarities in several features, in training and prediction:
         "minimum", "product", "lukasiewicz", "hamacher", "drastic" or "nilpotent_minimum".
     implicator : str, default="kleene_dienes"
         Implicator that turns similarity to samples of other classes into certainty: "lukasiewicz",

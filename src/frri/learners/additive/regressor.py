@@ -1,6 +1,6 @@
 """Additive rules for regression and ordinal classification: contributions are added to a base.
 
-For ordered classes the sum is a score that is cut into classes.
+For ordinal classification the sum is a score that is cut into classes.
 """
 
 from dataclasses import dataclass, replace
@@ -62,7 +62,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
     Parameters
     ----------
     max_rules : int or "auto", default="auto"
-        Maximum number of rules; "auto" is the smallest number, up to 40, whose R2 on held-out
+        Maximum number of rules; "auto" is the smallest number, up to 40, whose R² on held-out
         samples differs from the best by at most half a standard error of the difference: see
         `AdditiveRulesClassifier` (14 with fewer than 20 distinct samples). A number gives the first
         rules of the same path. A rule must promise to lower the squared error by 0.4 variances of
@@ -200,7 +200,7 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
         warning.
     {monotonic_cst}
     max_rules : int or "auto", default="auto"
-        Maximum number of rules, as in `AdditiveRulesRegressor`; R2 is that of the scores.
+        Maximum number of rules, as in `AdditiveRulesRegressor`; R² is that of the scores.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
     max_categories : int, default=8

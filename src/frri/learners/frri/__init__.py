@@ -1,4 +1,4 @@
-"""FRRI: the fewest rules around samples that cover all of them and no sample of another class."""
+"""FRRI: a minimum-size set of rules that covers all samples and none of another class."""
 
 from frri.learners.frri.bagging import FRRIBaggingClassifier
 from frri.learners.frri.classifier import FRRIClassifier, NotEnoughMemoryError

@@ -1,4 +1,4 @@
-"""FRRI classifier: every sample becomes a rule, rules are shortened, the fewest are selected."""
+"""FRRI classifier: every sample becomes a rule; a minimum-size set of these is selected."""
 
 import os
 import re
@@ -57,11 +57,12 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     Every training sample starts as a rule "similar to this sample in every feature". Its confidence
     is the distance to the nearest sample of another class, so that it covers a box without samples
     of other classes. Feature by feature, sides of the box are dropped as long as no such sample
-    gets in. From these candidate rules the smallest set is selected that covers every sample, with
-    a proof; among the smallest sets the one with the fewest conditions, and among those one fixed
-    by the order of the samples. The result does not depend on solver, machine or number of threads.
-    A new sample gets the class of the rule that covers it best, or of the nearest rule if none
-    covers it.
+    gets in. From these candidate rules a minimum-size set that covers every sample is selected,
+    proven optimal; among several, the one with the fewest conditions, and among those one fixed by
+    the order of the samples. The result does not depend on solver, machine or number of threads. A
+    new sample gets the class of the rule that covers it best, or of the nearest rule if none covers
+    it. Other kinds of rules may need fewer: the proof is about covering the training samples with
+    one candidate rule per sample. Time grows a little faster than the number of samples.
 
     Numbers, dates and ordered categories are scaled to [0, 1] by their range in training, and new
     values are clipped to it. Other categories (strings and booleans of a data frame) are equal or
@@ -101,12 +102,12 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         refused.
     min_new_coverage : float, default=0.0
         Fraction of its class that a rule must newly cover. Above 0, the rules maximize the number
-        of covered samples, less this fraction for every rule, with a proof: fewer rules, which
+        of covered samples, less this fraction for every rule, proven optimal: fewer rules, which
         leave out samples that would need rules of their own.
     coverage : float, default=1.0
         Fraction of each class that must be covered; below 1, by the fewest rules that do.
     max_rules : int, optional
-        Maximum number of rules: those that cover the most samples, with a proof, and at least one
+        Maximum number of rules: those that cover the most samples, proven optimal, and at least one
         of each class.
     max_conditions : int, optional
         Maximum number of conditions of a rule.
@@ -165,9 +166,10 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
     References
     ----------
-    "FRRI: a novel algorithm for fuzzy-rough rule induction", sections 3.1 (confidence), 3.2
-    (shortening), 3.3 (selection) and 3.4 (inference), with the covering degree by the Łukasiewicz
-    t-norm, which the results of the paper are computed with.
+    H. Bollaert, M. Palangetić, C. Cornelis, S. Greco, R. Słowiński, "FRRI: a novel algorithm for
+    fuzzy-rough rule induction", arXiv 2403.04447, 2024: sections 3.1 (confidence), 3.2
+    (shortening), 3.3 (selection) and 3.4 (inference). The covering degree uses the
+    Łukasiewicz t-norm, with which the paper's results were computed, instead of the printed minimum.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     class and all others the other (a downward union), as in dominance-based rough sets. For each of
     these decisions every sample becomes a rule as in `FRRIClassifier`: its confidence is the
     distance to the nearest sample of the other side, sides of its box are dropped as long as none
-    of these gets in, and the fewest rules are selected that suffice, with a proof. Rules from
+    of these gets in, and a minimum-size set is selected, proven optimal. Rules from
     upward unions predict "at least k", others "at most" the class below it.
 
     A new sample is at least of class k if a rule "at least k" or more covers it better than any
@@ -57,7 +57,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     max_conditions : int, optional
         Maximum number of conditions of a rule.
     min_support : float, default=0.02
-        Fraction of its union that a rule must cover; equal samples count once. Ordered classes
+        Fraction of its union that a rule must cover; equal samples count once. Ordinal classes
         nearly always overlap, and rules for a few samples overfit. With 0, all samples that can be
         are covered, on their side of every class.
     min_new_coverage : float, default=0.0
@@ -93,7 +93,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
 
     See Also
     --------
-    frri.AdditiveRulesOrdinalClassifier : A dozen rules for ordered classes, with smaller errors.
+    frri.AdditiveRulesOrdinalClassifier : About ten rules whose contributions are added up.
 
     Examples
     --------

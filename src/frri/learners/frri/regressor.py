@@ -34,8 +34,8 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     if it is the same, not at all from `tau` standard deviations on. The confidence c of the rule is
     the minimum of distance + D over all samples, so that it covers (to the degree c - distance)
     only samples that agree with it at least as much. Sides of its box are dropped as long as that
-    holds, and the fewest rules are selected that cover every sample, with a proof; among the
-    fewest, those that cover most. With classes in the place of numbers, D is 1 or 0 and this is
+    holds, and a minimum-size set of rules that covers every sample is selected, proven optimal; of
+    several such sets, the one that covers most. For classes, D is 1 or 0 and this is
     `FRRIClassifier`.
 
     The prediction is the mean of the consequents of the rules that cover a sample, weighted by
@@ -63,7 +63,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     max_conditions : int, optional
         Maximum number of conditions of a rule.
     max_rules : int, optional
-        Maximum number of rules: those that cover the most samples, with a proof.
+        Maximum number of rules: those that cover the most samples, proven optimal.
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover.
     calibration_fraction : float, default=0.0

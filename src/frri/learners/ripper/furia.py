@@ -31,18 +31,19 @@ FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", 
 class FURIAClassifier(GrownRuleClassifier):
     """FURIA, fuzzy unordered rule induction.
 
-    Every class gets rules of its own, learned against all other samples by the machinery of RIPPER.
+    Every class gets rules of its own, learned against all other samples by the algorithm of RIPPER.
     The thresholds of the finished rules are then turned into slopes: each test may reach out as far
     as that makes the rule purer. For a new sample the rules that cover it vote by degree times
-    certainty. Where none does, every rule is stretched: cut before its first test that fails, and
-    counted for what is left of it.
+    certainty. Where none does, every rule is shortened before its first failing test and votes with
+    the rest (rule stretching).
 
     Numeric features are compared with values seen in training (`<=` or `>=`, with a slope),
     nominal ones (columns of text in a data frame) are tested for one value and stay crisp. A test
     of a missing value fails.
 
     Samples are drawn one by one to grow and to prune rules. Weights count in every sum, but a
-    sample of weight 3 need not give the same rules as three equal samples.
+    sample of weight 3 need not give the same rules as three equal samples. The division is random;
+    time grows a little faster than the number of samples.
 
     Parameters
     ----------
@@ -50,9 +51,9 @@ class FURIAClassifier(GrownRuleClassifier):
     {min_weight}
     {optimizations}
     t_norm : {"product", "minimum"}, default="product"
-        T-norm that joins the memberships of a rule's tests.
+        T-norm that combines the memberships of a rule's tests.
     fallback : {"stretch", "priors"}, default="stretch"
-        Decision about a sample that no rule covers: by stretched rules, or the most frequent class.
+        Decision for a sample that no rule covers: by rule stretching, or the most frequent class.
     {max_rules}
     {max_conditions}
     {min_support}
@@ -78,7 +79,7 @@ class FURIAClassifier(GrownRuleClassifier):
 
     References
     ----------
-    J. Huehn, E. Huellermeier, "FURIA: an algorithm for unordered fuzzy rule induction", Data Mining
+    J. Hühn, E. Hüllermeier, "FURIA: an algorithm for unordered fuzzy rule induction", Data Mining
     and Knowledge Discovery 19, 2009.
 
     Examples

@@ -87,7 +87,8 @@ class RIPPERClassifier(GrownRuleClassifier):
     (columns of text in a data frame) are tested for one value. A test of a missing value fails.
 
     Samples are drawn one by one to grow and to prune rules. Weights count in every sum, but a
-    sample of weight 3 need not give the same rules as three equal samples.
+    sample of weight 3 need not give the same rules as three equal samples. The division is random;
+    time grows about linearly with the number of samples.
 
     Parameters
     ----------
