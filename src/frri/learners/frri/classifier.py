@@ -169,7 +169,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     H. Bollaert, M. Palangetić, C. Cornelis, S. Greco, R. Słowiński, "FRRI: a novel algorithm for
     fuzzy-rough rule induction", arXiv 2403.04447, 2024: sections 3.1 (confidence), 3.2
     (shortening), 3.3 (selection) and 3.4 (inference). The covering degree uses the
-    Łukasiewicz t-norm, with which the paper's results were computed, instead of the printed minimum.
+    Łukasiewicz t-norm, with which the results were computed, instead of the printed minimum.
 
     Examples
     --------
