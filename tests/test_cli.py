@@ -847,7 +847,7 @@ def test_evaluation_points_out_rules_that_drift(folder, capsys):
     rules.save("m.json")
     (folder / "x.csv").write_text("a,y\n" + "15,no\n" * 50)
     out = run(["evaluate", "m.json", "x.csv"], capsys)
-    assert "accuracy           0.000" in out
+    assert "accuracy                 0.000" in out
     lines = out.splitlines()
     assert lines[-2].endswith("lower coverage")
     assert lines[-1].endswith("lower precision")
@@ -1352,7 +1352,7 @@ def test_columns_that_no_rule_uses_need_not_be_there(capsys):
 def test_intervals_of_classes_are_refused_in_words_of_the_command(capsys):
     assert main(["predict", "model.json", "data.csv", "--interval", "0.9"]) == 2
     said = capsys.readouterr().err
-    assert "leave --interval out, --proba adds the share of every class" in said
+    assert "leave --interval out, --proba adds the probability of each class" in said
     assert "predict_proba" not in said
 
 

@@ -103,7 +103,7 @@ class Explanation:
     base : float or None
         Where rules add to a base: the value without any rule. It and the contributions of
         `firing` add up to the predicted number, or to the lead of the predicted class over the
-        first of `rivals` (over 0 where there is no other class); for ordered classes, to the log
+        first of `rivals` (over 0 where there is no other class); in ordinal models, to the log
         odds of "at least the predicted class" (of the second class, where that is the first).
     steps : tuple of Step
         Every ordered class but the first.
@@ -216,7 +216,7 @@ def explain(
     unchangeable : str or collection of str
         Names of the features that the smallest change must not affect.
     at_least, at_most : label, optional
-        Goal of the smallest change, one of the two, for ordered classes and in regression. By
+        Goal of the smallest change, one of the two, in ordinal models and in regression. By
         default any other class, and no change in regression.
     effort : int
         Maximum work of the search for the smallest change, in boxes of samples examined; 0 skips

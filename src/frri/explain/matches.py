@@ -97,7 +97,7 @@ class Rival:
 
 @dataclass(frozen=True)
 class Step:
-    """One of several ordered classes: the probability of at least this one, and the reason."""
+    """One of several ordinal classes: the probability of at least this one, and the reason."""
 
     label: Label
     share: float
@@ -141,7 +141,7 @@ class RowDecision:
         return None if self.decider < 0 else self._match(self.decider)
 
     def rivals(self) -> tuple[Rival, ...]:
-        """Return the other classes with their best rules; ordered classes have `steps` instead."""
+        """Return the other classes with their best rules; ordinal models have `steps` instead."""
         if self.meaning.task == "ordinal":
             return ()
         describe = self._describe_votes if self.meaning.adds else self._describe_best_rule

@@ -467,7 +467,7 @@ class OrderedRuleClassifier(AnyRuleClassifier):
         table: TrainingTable,  # noqa: ARG002
         known: Calibration | None = None,  # noqa: ARG002
     ) -> Self:
-        """Return the estimator as it is: rules for ordered classes are not calibrated."""
+        """Return the estimator as it is: ordinal rules are not calibrated."""
         return self
 
 

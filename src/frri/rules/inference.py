@@ -3,7 +3,7 @@
 Scores are the table of `frri.rules.semantics` in numpy. Sums run from left to right whatever the
 number of samples, because exports must reproduce them.
 
-Scores of ordered classes fall from class to class. None falls where rules "at least" a class, or
+Scores of ordinal classes fall from class to class. None falls where rules "at least" a class, or
 those that add, count more, and rules "at most" a class, or those that subtract, count less; in
 floating point too. So if the former can only count more and the latter only less as a feature
 grows, then no prediction falls as it grows.

@@ -115,7 +115,7 @@ def measure_classes(
 def measure_ordinal(
     classes: Positions, decided: Positions, n_classes: int, weights: Any = None
 ) -> dict[str, Any]:
-    """Measure predictions of ordered classes, given by positions, lowest first.
+    """Measure predictions of ordinal classes, given by positions, lowest first.
 
     `mae` is the mean absolute error in classes, `kappa` has quadratic weights, and the baseline is
     the median class. Intervals are bootstrap intervals of 95 %.

@@ -133,7 +133,7 @@ class Rule:
     votes : tuple of float, optional
         Votes for each class in "softmax-votes", times the weight; by default 1 for the consequent.
     relation : {"is", "at least", "at most"}
-        Whether the consequent is a class or a bound; bounds are for ordered classes.
+        Whether the consequent is a class or a bound; bounds are for ordinal classes.
 
     See Also
     --------

@@ -121,7 +121,7 @@ class RuleQuality:
         Precision divided by the proportion of the class in the table.
     mean, deviation : float or None
         Mean and standard deviation of the target among the covered samples, in regression; of the
-        positions of classes where rules add to log odds of ordered classes.
+        positions of classes where rules add to log odds of ordinal classes.
     """
 
     rule: int
@@ -271,7 +271,7 @@ def drift(
 
     A flag is raised where Fisher's exact test (one-sided) gives less than `level` divided by the
     number of tests (Bonferroni): the probability of any false alarm is at most `level`. In
-    regression, and where rules add to log odds of ordered classes, Welch's t-test of the mean
+    regression, and where rules add to log odds of ordinal classes, Welch's t-test of the mean
     target takes the place of the test of the precision.
 
     Parameters

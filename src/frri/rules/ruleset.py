@@ -325,7 +325,7 @@ class RuleSet:
     ) -> "Explanation":
         """Explain a prediction, and what would change it: see `frri.explain.explain`.
 
-        Of ordered classes and of numbers a `goal` can be set, `at_least` or `at_most`.
+        In ordinal models and regression a `goal` can be set, `at_least` or `at_most`.
         """
         from frri.explain import explain  # noqa: PLC0415 - not needed for prediction
 

@@ -24,7 +24,7 @@ NUMBER_REMEDY = "frri fit --task regression predicts the number, --bins 3 makes 
 
 
 class ManyClassesWarning(UserWarning):
-    """The classes are so many integers that they look like a target of a regression."""
+    """The number of integer classes is so large that the target may be one of a regression."""
 
 
 def check_labels(y: Any) -> None:
@@ -77,7 +77,7 @@ def check_classes(y: NDArray[Any]) -> None:
 
 
 def looks_like_number(y: NDArray[Any]) -> bool:
-    """Return whether a target is a quantity, or so many distinct integers that it may be one.
+    """Return whether a target is a quantity, or has too many distinct integers for classes.
 
     Examples
     --------

@@ -140,7 +140,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         )
 
     def _cross_validate(self, folds: Folds[NumberTable]) -> SizePath:
-        """Measure the R2 of numbers of rules on samples that the rules were not fitted to."""
+        """Measure the R² of numbers of rules on samples that the rules were not fitted to."""
         table, weights = folds.table, folds.weights
         _, _, scaled = standardised(table.numbers, weights)
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
@@ -151,7 +151,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         low, high = scaled.min(), scaled.max()
 
         def explained(scores: Floats) -> Floats:
-            """Return 1 minus the squared error in variances; its mean is R2."""
+            """Return 1 minus the squared error in variances; its mean is R²."""
             return np.asarray(1.0 - (np.clip(scores[0], low, high) - scaled) ** 2)
 
         return PathsOfFolds(folds, inductions, MOST_RULES, explained, weights).choose("R2", 1)
@@ -275,7 +275,7 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
 
 
 def fit_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> Floats:
-    """Return the cuts between `n` ordered classes with the least mean absolute error.
+    """Return the cuts between `n` ordinal classes with the least mean absolute error.
 
     The error of a sample is the number of cuts on whose wrong side it is, so every cut can be
     chosen by itself; and as a higher class has fewer members, the first of its best cuts is never
