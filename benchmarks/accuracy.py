@@ -3,7 +3,6 @@
     python -m benchmarks.accuracy paper additive forest     # 18 datasets, ten folds
     python -m benchmarks.accuracy repeated additive forest  # the same with three other random seeds
     python -m benchmarks.accuracy ordinary additive tree    # ordinary tables, two splits 70/30
-    python -m benchmarks.accuracy scaling additive tree     # CPU time for 1,000 to 100,000 samples
 
 Without names of methods all of them are run. Results go to `benchmarks/results/COLLECTION.csv`, one row for each
 method, dataset and fold; rows that are there already are kept, so that a run can be continued. `python -m
@@ -21,7 +20,6 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer, make_column_selector
-from sklearn.datasets import make_classification
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -155,7 +153,7 @@ COLLECTIONS = ("paper", "repeated", "ordinary")
 
 
 def main() -> None:
-    collections = [name for name in sys.argv[1:2] if name in (*COLLECTIONS, "scaling")]
+    collections = [name for name in sys.argv[1:2] if name in COLLECTIONS]
     methods = sys.argv[2:] if collections else []
     for collection in collections or COLLECTIONS:
         measure(collection, methods or list(METHODS))
@@ -176,13 +174,6 @@ def measure(collection, methods):
 
 def tables(collection):
     """Name, features, labels and pairs of training and test rows of each table."""
-    if collection == "scaling":
-        kind = {"n_informative": 6, "n_redundant": 2, "flip_y": 0.1, "class_sep": 1.5}
-        X, y = make_classification(110_000, 10, **kind, random_state=0)
-        X, y = pd.DataFrame(X).add_prefix("x"), pd.Series(y)
-        for n in (1_000, 10_000, 100_000):
-            yield str(n), X, y, [(np.arange(n), np.arange(100_000, 110_000))]
-        return
     if collection != "ordinary":
         for name in NAMES:
             data, folds = load(name), []

@@ -73,7 +73,6 @@ MEASURES = {
     "r2": ("R²", "{:.3f}"),
     "error": ("mean absolute error", "{:.3f}"),
     "kappa": ("kappa", "{:.3f}"),
-    "fit_s": ("CPU seconds", "{:.2g}"),
 }
 CAPTIONS = {
     "models": "Test accuracy, balanced accuracy and number of rules (leaves). First on 42 everyday tables "
@@ -87,8 +86,6 @@ CAPTIONS = {
     "quadratic weights.",
     "orders": "Means over the {n} datasets of the FRRI paper, first folds of ten, `work_limit=5000`. Proven: "
     "fraction of the fits whose number of rules is proven minimal.",
-    "scaling": "CPU seconds of one fit, all threads together; ten numeric columns, two classes, 5 % of the labels "
-    "wrong. In brackets: number of rules, accuracy on 10,000 other rows.",
 }
 
 
@@ -119,8 +116,6 @@ def table(name):
     """Lines of a table in Markdown, and what it shows."""
     if name == "models":
         return models()
-    if name == "scaling":
-        return scaling()
     if name == "orders":
         return orders()
     columns = {
@@ -171,18 +166,6 @@ def orders():
     measures = ["accuracy", "balanced accuracy", "rules", "conditions per rule"]
     columns = ["", "folds", *measures, "proven", "CPU seconds"]
     return markdown(columns, body, "orders", len(rows))
-
-
-def scaling():
-    """One row for each method, one column for each number of samples."""
-    found = defaultdict(dict)
-    for row in read("scaling"):
-        size = f"{float(row['rules']):.0f}, " if row["rules"] else ""
-        text = f"{float(row['fit_s']):.2g} ({size}{float(row['accuracy']):.3f})"
-        found[row["method"]][row["dataset"]] = text
-    sizes = ("1000", "10000", "100000")
-    body = [[label(m), *(found[m].get(n, "") for n in sizes)] for m in LABELS if m in found]
-    return markdown(["", "1,000 rows", "10,000 rows", "100,000 rows"], body, "scaling", 3)
 
 
 def markdown(columns, body, collection, n_datasets):
