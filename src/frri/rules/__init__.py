@@ -1,4 +1,4 @@
-"""The rule model: what every learner ends in and everything downstream starts from."""
+"""The rule model: the result of every estimator, and the input of everything downstream."""
 
 from frri.rules.condition import Condition, NominalCondition, NumericCondition
 from frri.rules.measures import EditEffect, compare
