@@ -90,7 +90,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
 
     A table is split into blocks of 16,384 samples, whose sums are added in their order: the rules
     do not depend on the number of threads. Of more than 32,768 samples, conditions are searched for
-    in about so many, at least 1,000 of each class, and the votes are fitted to all.
+    in about that many, at least 1,000 of each class, and the votes are fitted to all.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
     Rules are added one at a time, as in `AdditiveRulesClassifier`, by the gain on the squared error
     G^2 / (2 (H + lambda)), H about its mean because the base is fitted along; then all numbers and
     the base are fitted again by ridge regression (lambda = 4, target in standard deviations). Of
-    more than 32,768 samples, conditions are searched for in about so many. There is no randomness.
+    more than 32,768 samples, conditions are searched in about that many. There is no randomness.
 
     Parameters
     ----------
