@@ -195,7 +195,7 @@ BAD = {
         FIT, rows("day", [*[f"2020-01-{d}" for d in range(10, 30)], "2020-02-31"]), "among dates",
     ),
     "a thousand and one names": (
-        [*FIT, "--ignore", "b"], rows("name", [f"n{i}" for i in range(1001)]), "has 1001 different texts",
+        [*FIT, "--ignore", "b"], rows("name", [f"n{i}" for i in range(1001)]), "(1001 distinct values",
     ),
     "infinity": (FIT, rows("a", ["inf", *range(9)]), "inf (infinity) in row 1"),
     # the learner
@@ -731,8 +731,7 @@ def test_changed_types_are_noted_and_truth_values_understood(folder, capsys):
     out, err = capsys.readouterr()
     assert out.split() == ["prediction", "ill", "well", "well"]
     assert (
-        err
-        == "note: column 'smokes' holds truth values in 2 of 3 rows where training had no, yes.\n"
+        err == "note: column 'smokes' holds booleans in 2 of 3 rows where training had no, yes.\n"
     )
     (folder / "y.parquet").write_bytes(parquet(smokes=[3, 4], age=[True, False]))
     assert main(["predict", "m.json", "y.parquet"]) == 0
@@ -740,7 +739,7 @@ def test_changed_types_are_noted_and_truth_values_understood(folder, capsys):
         "note: column 'smokes' holds numbers in 2 of 2 rows where training had no, yes, and holds 2 "
         "categories never seen in training (3, 4) in 2 of 2 rows: no condition on it holds there, "
         "except != and not in.\n"
-        "note: column 'age' holds truth values in 2 of 2 rows where training had numbers.\n"
+        "note: column 'age' holds booleans in 2 of 2 rows where training had numbers.\n"
     )
 
 
@@ -1290,7 +1289,7 @@ def test_a_column_of_numbers_with_many_texts_is_refused_as_in_a_data_frame(capsy
     mixed = [*range(6), "low", "high", "low", "high"]
     frame = pd.DataFrame({"a": mixed, "y": list("nnnnnyyyyy")})
     sentence = r"Column 'a' holds 'low' in row 7 among numbers; correct or empty it, or "
-    with pytest.raises(ValueError, match=sentence + "turn the whole column into texts"):
+    with pytest.raises(ValueError, match=sentence + "turn the column into strings"):
         FRRIClassifier().fit(frame[["a"]], frame["y"])
     frame.to_csv("mixed.csv", index=False)
     fit = ["fit", "mixed.csv", "--target", "y", "-o", "new.json"]

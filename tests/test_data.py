@@ -225,8 +225,11 @@ def test_labels_of_any_type_are_learned_saved_and_predicted(learner, labels, kin
     [
         ([1, "a"], "The target holds 1 and 'a', which are of different types; turn all"),
         ([True, 2], "The target holds True and 2, which are of different types"),
-        ([2**70, 1], "The target holds 1180591620717411303424; turn the classes into texts"),
-        ([Decimal(1), Decimal(2)], r"The target holds Decimal\('1'\); turn the classes into texts"),
+        ([2**70, 1], "The target holds 1180591620717411303424; turn the classes into strings"),
+        (
+            [Decimal(1), Decimal(2)],
+            r"The target holds Decimal\('1'\); turn the classes into strings",
+        ),
     ],
 )
 def test_labels_that_are_no_classes_get_one_sentence(labels, message):

@@ -707,7 +707,7 @@ def test_the_right_column_is_named_whatever_the_order():
 def test_columns_that_tell_nothing_about_new_objects_are_named():
     X = pd.DataFrame({"id": [f"P{i}" for i in range(30)], "age": np.arange(30.0)})
     y = pd.Series(["a", "b"] * 15, name="risk")
-    with pytest.warns(UserWarning, match="Column 'id' has 30 different texts in 30 rows"):
+    with pytest.warns(UserWarning, match="Column 'id' has 30 distinct strings in 30 rows"):
         FRRIClassifier().fit(X, y)
     with pytest.warns(UserWarning, match="still has the target 'risk' as a column"):
         FRRIClassifier().fit(X[["age"]].assign(risk=y), y)

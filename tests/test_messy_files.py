@@ -106,13 +106,13 @@ def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in said
     for name in ("PassengerId", "row_id"):
         assert (
-            f"note: Column '{name}' has 20 different integers in 20 rows, as names and numbers "
-            f"of things have; it is left out (--numeric {name} keeps it)." in said
+            f"note: Column '{name}' looks like an identifier (20 distinct values in 20 rows) and is "
+            f"ignored; keep it with --numeric {name}." in said
         )
     assert names(model) == ["no use", "crp mg/l", "kind"]
     said, _ = fitted(capsys, "--no-check", "--ignore", "PassengerId,row_id,no use")
     assert "leave" not in said
-    assert "left out" not in said
+    assert "ignored" not in said
     kept = fitted(capsys, "--no-check", "--numeric", "row_id", "--nominal", "PassengerId")[1]
     assert names(kept) == ["PassengerId", "row_id", "no use", "crp mg/l", "kind"]
     assert [a["name"] for a in kept["attributes"] if a["kind"] == "nominal"] == [
@@ -125,7 +125,10 @@ def test_numbers_that_count_on_are_left_out_whatever_they_are_called(folder, cap
     rows = [(1000 + i + i // 20, 1960 + i, i * 7 % 60, *r) for i, (_, *r) in enumerate(ROWS * 3)]
     (folder / "x.csv").write_text(table(rows, "Kundennummer,year,age,crp mg/l,kind,y"))
     said, model = fitted(capsys, "--no-check")
-    assert "note: Column 'Kundennummer' has 60 different integers in 60 rows" in said
+    assert (
+        "note: Column 'Kundennummer' looks like an identifier (60 distinct values in 60 rows)"
+        in said
+    )
     assert names(model) == ["year", "age", "crp mg/l", "kind"]
     # Distinct measurements have gaps, or come in any order.
     rows = [(20_000 + i * 37 % 600, "yes" if i > 30 else "no") for i in range(60)]
@@ -287,8 +290,8 @@ def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
     (folder / "x.csv").write_text(table(rows, "name,age,b,kind,y"))
     said, model = fitted(capsys)
     assert (
-        "note: Column 'name' has 20 different texts in 20 rows, as names and numbers of things have; "
-        "it is left out (--nominal name keeps it)." in said
+        "note: Column 'name' looks like an identifier (20 distinct values in 20 rows) and is ignored; "
+        "keep it with --nominal name." in said
     )
     assert names(model) == ["age", "b", "kind"]
     assert names(fitted(capsys, "--no-check", "--nominal", "name")[1]) == [
@@ -303,7 +306,7 @@ def test_names_may_be_numbers_more_often_than_not(folder, capsys):
     rows = [(f"A/5 {i}" if i % 3 == 0 else 7000 + i, *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "ticket,age,b,kind,y"))
     said, model = fitted(capsys)
-    assert "Column 'ticket' has 20 different texts in 20 rows" in said
+    assert "Column 'ticket' looks like an identifier (20 distinct values in 20 rows)" in said
     assert names(model) == ["age", "b", "kind"]
 
 
@@ -413,7 +416,7 @@ def test_classes_stay_apart_and_as_they_are_written(first, second, expected, fol
     (folder / "x.json").write_text(json.dumps(records))
     assert fitted(capsys, "--no-check", data="x.json")[1]["classes"] == expected
     assert main(["evaluate", "m.json", "x.json"]) == 0
-    assert "accuracy           1.000" in capsys.readouterr().out
+    assert "accuracy                 1.000" in capsys.readouterr().out
 
 
 def test_percentages_of_many_values_are_asked_about_as_numbers(folder, capsys):
@@ -429,7 +432,7 @@ def test_a_model_with_bins_is_evaluated_on_numbers(folder, capsys):
     (folder / "x.csv").write_text(table(rows))
     fitted(capsys, "--bins", "3", "--no-check", "--learner", "frri")
     assert main(["evaluate", "m.json", "x.csv"]) == 0
-    assert "accuracy           1.000" in capsys.readouterr().out
+    assert "accuracy                 1.000" in capsys.readouterr().out
     (folder / "x.csv").write_text(table([*rows, (1, 1, "a", "many")]))
     assert main(["evaluate", "m.json", "x.csv"]) == 2
     assert "holds 'many' in row 41, which is none of the model's classes" in capsys.readouterr().err
@@ -507,7 +510,7 @@ def test_classes_of_several_files_are_compared_as_they_are_written(folder, capsy
         (
             "age,crp mg/l,kind,y",
             ("old", 2, "a", "no"),
-            "'age' holds numbers in x.csv and texts in z.csv",
+            "'age' holds numbers in x.csv and strings in z.csv",
         ),
     ],
 )

@@ -358,9 +358,7 @@ def test_dates_of_other_countries_are_dates_where_one_reading_fits(written):
 
 
 def test_dates_that_may_be_read_in_two_ways_or_none_stay_texts():
-    with pytest.warns(
-        UserWarning, match="'03/04/2024', of which day and month cannot be told apart"
-    ):
+    with pytest.warns(UserWarning, match="'03/04/2024', of which day and month are ambiguous"):
         assert read("d\n03/04/2024\n05/06/2024\n")["d"].tolist() == ["03/04/2024", "05/06/2024"]
     assert read("d\n31.12.2024\n32.12.2024\n")["d"].tolist() == ["31.12.2024", "32.12.2024"]
 
@@ -701,10 +699,15 @@ def test_kinds_are_shown():
 def test_identifiers_and_mistakes_are_pointed_out_unless_the_user_insists(dtype):
     frame = pd.DataFrame({"name": [f"n{i}" for i in range(30)], "a": range(30), "y": [0, 1] * 15})
     frame["name"] = frame["name"].astype(dtype)  # strings have a type of their own in pandas 3
-    with pytest.warns(UserWarning, match=r"'name' has 30 different texts.*--nominal name keeps it"):
+    with pytest.warns(
+        UserWarning,
+        match=r"'name' looks like an identifier \(30 distinct.*keep it with --nominal name",
+    ):
         assert list(split_training(frame, "t", "y")[0].columns) == ["a"]
     assert list(split_training(frame, "t", "y", nominal=["name"])[0].columns) == ["name", "a"]
-    with pytest.raises(ValueError, match=r"'name' has 30 different texts.*--nominal name"):
+    with pytest.raises(
+        ValueError, match=r"'name' looks like an identifier \(30 distinct.*--nominal name"
+    ):
         split_training(frame, "t", "y", ignore=["a"])
     codes = pd.DataFrame({"code": ["1", "2", "A", "B"] * 9})
     resolve_words(codes, strict=True)  # as many letters as numbers are no mistake

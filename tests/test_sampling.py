@@ -186,7 +186,7 @@ def test_bags_are_checked_against_all_rows(folder, capsys):
         ),
         (
             ["first.csv", "kinds.csv", "--sample", "80"],
-            "Column 'a' holds numbers in first.csv and texts in kinds.csv",
+            "Column 'a' holds numbers in first.csv and strings in kinds.csv",
         ),
         (["big.csv", "--sample", "50", "--set", "x=1"], "has no parameter 'x'"),
     ],

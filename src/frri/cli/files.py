@@ -172,7 +172,7 @@ def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
 
 # Words for the types that pandas infers.
 _TYPES = {
-    "boolean": "truth values",
+    "boolean": "booleans",
     **dict.fromkeys(("integer", "floating", "mixed-integer-float"), "numbers"),
     **dict.fromkeys(("datetime", "datetime64"), "dates"),
 }
@@ -211,7 +211,7 @@ def _describe_unseen(attribute: Attribute, counts: Counter[Any], rows: str) -> l
     """Return what a column holds unlike in training, as parts of a sentence."""
     values, categories, parts = list(counts), attribute.categories, []
     held = _TYPES.get(import_pandas().api.types.infer_dtype(values), "")
-    if categories is None and held != "truth values":
+    if categories is None and held != "booleans":
         held = ""
     if held and set(categories or ()).isdisjoint(map(str, values)):
         had = join_names(categories or ["numbers"])

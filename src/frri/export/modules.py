@@ -106,7 +106,7 @@ def to_javascript(ruleset: RuleSet) -> str:
     for label in ruleset.classes:
         if isinstance(label, int) and abs(label) > _LARGEST_INTEGER:
             raise ValueError(
-                f"JavaScript cannot hold the class {label} exactly; make the classes texts."
+                f"JavaScript cannot hold the class {label} exactly; make the classes strings."
             )
     content = ruleset.to_dict()
     del content["about"]

@@ -451,8 +451,8 @@ class OrderedRuleClassifier(AnyRuleClassifier):
             if len(table.labels) > 2 and isinstance(table.labels[0], str):
                 alphabet = " < ".join(map(repr, table.labels))
                 warnings.warn(
-                    f"The classes of {table.target!r} are texts, and so taken in the order of the "
-                    f"alphabet: {alphabet}; give class_order if they have another one.",
+                    f"The classes of {table.target!r} are strings and are ordered "
+                    f"alphabetically: {alphabet}; give class_order if they have another one.",
                     UserWarning,
                     stacklevel=3,
                 )

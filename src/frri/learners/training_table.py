@@ -176,12 +176,12 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
         first, second, *_ = kinds.values()
         raise ValueError(
             f"The target holds {first!r} and {second!r}, which are of different types; "
-            "turn all classes into texts."
+            "turn all classes into strings."
         )
     plain = label_array(labels)
     if not kinds.keys() <= {bool, int, float} or plain.dtype.kind == "O":
         raise ValueError(
-            f"The target holds {labels[0]!r}; turn the classes into texts or moderate integers."
+            f"The target holds {labels[0]!r}; turn the classes into strings or moderate integers."
         )
     return plain
 

@@ -326,7 +326,7 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
         if any(isinstance(value, list | dict) for value in values):
             raise ValueError(
                 f"{name}: column {key!r} holds lists or objects; "
-                "turn them into numbers or texts, or leave the column out."
+                "turn them into numbers or strings, or leave the column out."
             )
     return infer_columns(frame.reset_index(drop=True), options)
 
@@ -372,7 +372,7 @@ def _arrow_frame(table: Any, name: str) -> "pd.DataFrame":
         if bare.startswith(_UNSUITABLE) and not bare.startswith("timestamp"):
             raise ValueError(
                 f"{name}: column {field.name!r} holds values of the type {kind}; "
-                "turn them into numbers or texts, or leave the column out."
+                "turn them into numbers or strings, or leave the column out."
             )
     # A named index is a column like any other; one without names only counts.
     unnamed = [column for column in table.column_names if _INDEX.fullmatch(column)]

@@ -164,8 +164,8 @@ def _parse(
         )
     if formats:
         return column, (
-            f"dates such as {texts[0]!r}, of which day and month cannot be told apart: they stay "
-            f"texts; type --date-format {' or '.join(map(quote_name, formats))}."
+            f"dates such as {texts[0]!r}, of which day and month are ambiguous: they stay "
+            f"strings; type --date-format {' or '.join(map(quote_name, formats))}."
         )
     return _parse_quantities(column, texts, options.decimal_commas)
 

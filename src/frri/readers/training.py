@@ -255,22 +255,21 @@ def _keep_rows(
 def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
     """Drop columns that name or number the rows, each with a note, unless there is nothing else."""
     columns = frame.drop(columns=list(declared))
-    found = dict.fromkeys(filter(lambda name: looks_like_identifier(frame[name]), columns), "texts")
+    found = dict.fromkeys(
+        filter(lambda name: looks_like_identifier(frame[name]), columns), "nominal"
+    )
     numbers = [name for name in columns if _numbers_rows(frame[name])]
     if len(found) + len(numbers) < len(frame.columns):
-        found |= dict.fromkeys(numbers, "integers")
+        found |= dict.fromkeys(numbers, "numeric")
     for name, kind in found.items():
-        what = f"Column {name!r} has {frame[name].nunique()} different {kind}"
-        option = f"--{'nominal' if kind == 'texts' else 'numeric'} {quote_name(name)}"
+        distinct = f"{frame[name].nunique()} distinct values in {len(frame)} rows"
+        what = f"Column {name!r} looks like an identifier ({distinct})"
+        option = f"--{kind} {quote_name(name)}"
         if len(found) == len(frame.columns):
             raise ValueError(
-                f"{what}, as names and numbers of things have, and there is no other column to "
-                f"learn from; insist on it ({option})."
+                f"{what}, and there is no other column; use it all the same with {option}."
             )
-        _warn(
-            f"{what} in {len(frame)} rows, as names and numbers of things have; it is left out "
-            f"({option} keeps it)."
-        )
+        _warn(f"{what} and is ignored; keep it with {option}.")
     return frame.drop(columns=list(found))
 
 
@@ -343,7 +342,7 @@ def _weights(column: "pd.Series[Any]") -> Any:
     return values
 
 
-_KINDS = {"O": "texts", "M": "dates", "b": "truth values"}
+_KINDS = {"O": "strings", "M": "dates", "b": "booleans"}
 
 
 def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None) -> "pd.DataFrame":

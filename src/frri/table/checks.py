@@ -172,7 +172,7 @@ def check_categories(name: str, values: NDArray[np.object_]) -> None:
         if strange is not None:
             raise ValueError(
                 f"Column {name!r} holds {values[strange]!r} in row {strange + 1} among numbers; "
-                "correct or empty it, or turn the whole column into texts if these are categories."
+                "correct or empty it, or turn the column into strings if these are categories."
             )
 
 
@@ -195,7 +195,7 @@ def warn_about_columns(
             )
         elif attribute.kind == "nominal" and n_categories > max(FEWEST_NAMES, n_objects / 2):
             message = (
-                f"Column {attribute.name!r} has {n_categories} different texts in "
+                f"Column {attribute.name!r} has {n_categories} distinct strings in "
                 f"{n_objects} rows: drop it if it is an identifier, convert it if it holds dates."
             )
         else:

@@ -182,7 +182,7 @@ def plain_column(column: Any, label: str = "The column") -> NDArray[Any]:
         return array
     if array.dtype.kind in "mcV":
         raise ValueError(
-            f"{label} holds values of the type {array.dtype}; turn them into numbers or texts."
+            f"{label} holds values of the type {array.dtype}; turn them into numbers or strings."
         )
     values = array.astype("U").astype(object) if array.dtype.kind == "S" else array.astype(object)
     # Objects that are all numbers, or all dates, are converted.

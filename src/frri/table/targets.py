@@ -32,7 +32,7 @@ def check_labels(y: Any) -> None:
     labels = np.asarray(y) if y is not None else np.empty(0)
     if labels.dtype.kind in "mM":
         raise ValueError(
-            "The target holds dates or times: turn them into texts to use them as classes."
+            "The target holds dates or times: turn them into strings to use them as classes."
         )
     if labels.dtype.kind == "O" and labels.ndim == 1:
         absent = [row for row, label in enumerate(labels) if is_missing(label)]
@@ -95,7 +95,7 @@ def warn_about_numbers(y: NDArray[Any], target: str, stacklevel: int) -> None:
         warnings.warn(
             f"The target {target!r} has {len(np.unique(y))} different integers, each taken "
             "for a class, but looks like a number to predict: bin it into a few classes, turn it "
-            "into texts if these are names, or take AdditiveRulesRegressor.",
+            "into strings if these are names, or take AdditiveRulesRegressor.",
             ManyClassesWarning,
             stacklevel=stacklevel + 1,
         )
@@ -140,8 +140,8 @@ def bin_target(y: Any, bins: int, target: str) -> NDArray[np.object_]:
     edges = [edge for edge in np.unique(inner).tolist() if edge > known.min()]
     if not edges:
         raise ValueError(
-            f"The target {target!r} cannot be cut into {bins} classes, so many rows hold "
-            f"{known.min():g}; use another number of --bins."
+            f"The target {target!r} cannot be cut into {bins} classes, because too many rows "
+            f"hold {known.min():g}; use another number of --bins."
         )
     names = np.array([*_bin_names(edges), None], dtype=object)
     places = np.searchsorted(edges, values, side="right")
