@@ -31,7 +31,7 @@ BANNED = {
     r"\bthe fewest rules, proved\b|\bproved to be the fewest\b": "minimum-size, proven optimal",
     r"\bmade-up\b": "artificial",
     r"\b(?-i:Lukasiewicz)\b": "Łukasiewicz",
-    r"\bR2\b|\bR squared\b": "R²",
+    r"\b(?-i:R2)\b|\bR squared\b": "R²",
     r"(?<![\d.\w`\"'/-])\.\d{2,3}\b": "0.755, with the zero",
     r"\b(?-i:Not reached|The aim was)\b": "research pages only, in a table",
     r"^(?:[-*] |\d\. )?What [a-z ]+ (?:is|are|was|were) (?:said|told|shown)\b": "subject first",

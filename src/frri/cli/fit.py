@@ -1,12 +1,12 @@
-"""Learn rules from a table and save them as a model.
+"""Train a model on a table and save it.
 
-Types of columns are inferred from the table and shown: numbers are numeric, ISO dates dates, texts
-and truth values nominal; identifiers are left out. --nominal, --numeric, --ordinal and --ignore
-declare otherwise. Without --learner, ripper and additive compete on held-out rows, and where there
-is time furia, compact and frri: the best one is taken, of nearly equal ones the one with the fewest
-conditions. --task regression predicts a number instead of a class, --task ordinal classes that have
-an order: that of numbers, or that of --order. Ctrl-C during the search for the fewest rules keeps
-the best found so far. A cross-validation on held-out rows comes with every model.
+Types of columns are inferred and printed: numbers are numeric, ISO dates dates, strings and
+booleans nominal; identifiers are ignored. --nominal, --numeric, --ordinal and --ignore override
+this. Without --learner, ripper and additive are compared by cross-validation, and furia, compact
+and frri as well if the table is small enough: the best one is selected, of nearly equal ones the
+one with the fewest conditions. --task regression predicts a number, --task ordinal classes with an
+order: that of numbers, or that of --order. Ctrl-C during the search of frri for a minimum-size rule
+set keeps the best one found. The score on held-out rows is printed and stored in the model.
 
 $ frri fit patients.csv --target risk -o model.json
 $ frri fit january.csv february.csv --target risk -o model.json
@@ -88,29 +88,33 @@ def configure(parser: Parser) -> None:
     add("-o --output FILE", "model to write, - for standard output (default: only show the rules)")
     names = [f"with --task {task} {', '.join(rule_learners(task))}" for task in TASKS]
     names[0] = ", ".join(rule_learners("classification"))
-    add("--learner NAME", f"{'; '.join(names)} (default: what suits the table best)")
+    add("--learner NAME", f"{'; '.join(names)} (default: selected by cross-validation)")
     parser.add_column_options()
     parser.add_reading_options(labelled=True)
-    rows = "learn from N rows, drawn at random by --seed; with --bags, N rows for each bag"
+    rows = "train on a random sample of N rows (--seed); with --bags, N rows for each bag"
     add("--sample N", rows, type="from 1")
     bags = (
-        f"rules from B bags of rows drawn at random (--sample, else {ROWS_OF_BAG} each), checked "
-        "against all rows of the files: the learner frri-bags"
+        f"train frri-bags on B random samples (--sample, else {ROWS_OF_BAG} rows each), and check "
+        "its rules against all rows"
     )
     add("--bags B", bags, type="from 1")
     add("--weights COLUMN", "column of row weights")
     groups = "column of groups of rows (a patient, a company) that are held out together"
     add("--groups COLUMN", f"{groups}; no rule uses it")
-    settings = "any parameter of the learner"
+    settings = "any parameter of the model"
     add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
     add("--max-rules N", "maximum number of rules (default: auto)", type="size")
     add("--max-conditions N", "maximum number of conditions of a rule", type="from 1")
     add("--min-support FRACTION", "fraction of its class that a rule must cover", type="fraction")
     add("--seed N", "random seed", type="from 0")
-    add("--work-limit N", "work limit of the search for the fewest rules", type="from 0")
+    add(
+        "--work-limit N",
+        "work limit of the search for a minimum-size rule set (frri)",
+        type="from 0",
+    )
     add("--optimality-gap FRACTION", "optimality gap at which that search stops", type="fraction")
-    add("--memory-limit SIZE", "memory that learning may take, such as 2GB")
-    seconds = "seconds for all of it; rules may then depend on the speed of the machine"
+    add("--memory-limit SIZE", "memory limit, such as 2GB")
+    seconds = "time limit of the whole fit; rules may then depend on the speed of the machine"
     add("--time-limit SECONDS", f"{seconds} (default: about 20 CPU seconds)", type="number")
     check = parser.add_mutually_exclusive_group()
     test = "evaluate on a test set of this fraction of the rows, such as 0.3"
@@ -119,11 +123,11 @@ def configure(parser: Parser) -> None:
     add("--cv N", f"{folds} (default: up to {FOLDS})", group=check, type="from 2")
     add("--no-check", "do not evaluate on held-out rows", group=check)
     target = parser.add_mutually_exclusive_group()
-    bins = "number of classes to make of a target that is a number"
+    bins = "number of classes into which a numeric target is divided"
     add("--bins N", bins, group=target, type="from 2")
     task = (
-        "regression: predict the number that the target is; ordinal: classes that have an order; "
-        "classification: take every number of it for a class, however many there are"
+        "regression: predict a number; ordinal: predict classes with an order; "
+        "classification: every number is a class"
     )
     add("--task NAME", task, group=target, choices=list(TASKS))
     add("--order LOW<...<HIGH", "classes of --task ordinal in their order")

@@ -379,7 +379,7 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
-    """The best readable model of ordered classes for a table, chosen by cross-validation.
+    """The best readable model for ordinal classification, chosen by cross-validation.
 
     Additive rules compete with strict FRRI where there is time, by quadratic kappa: see
     `AutoRulesClassifier`.
