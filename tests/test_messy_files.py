@@ -155,7 +155,7 @@ def test_rows_without_a_class_are_left_out_of_evaluation_and_page(folder, capsys
     assert main(["evaluate", "m.json", "some.csv", "--drop-unlabelled"]) == 0
     out, err = capsys.readouterr()
     assert note in err
-    assert out.startswith("rows               19\n")
+    assert out.startswith("rows                     19\n")
     assert main(["report", "m.json", "some.csv", "--drop-unlabelled"]) == 0
     assert note in capsys.readouterr().err
 

@@ -1,7 +1,7 @@
 """The texts use the field's words: no private vocabulary, no foreign constructions.
 
-Documentation, README, changelog, examples, docstrings and the help of the commands are checked line by line, without
-code. An exception names the file and states why the word is right there.
+Documentation, README, changelog, examples, docstrings, the help of the commands and the texts of the report are
+checked line by line, without code. An exception names the file and states why the word is right there.
 """
 
 import ast
@@ -46,12 +46,14 @@ EXCEPTIONS = {
     ("docs/research/reproduction.md", "enem"): "the paper's word",
     ("docs/reference/glossary.md", "enem"): "defines the paper's word",
     ("docs/research/theory.md", "ordered classes"): "a kind of target, in a table of definitions",
-    ("docs/guides/page.md", ""): "describes labels of the report as they are",
 }
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]+`")
 EXAMPLE = re.compile(r"^Examples\n-+\n.*", re.MULTILINE | re.DOTALL)
+# Strings of scripts with at least one space: texts, not keys.
+STRING = re.compile(r"""["'`]([^"'`]* [^"'`]*)["'`]""")
+SCRIPTS = sorted(ROOT.glob("src/frri/report/static/**/*.js"))
 SOURCES = sorted(ROOT.glob("src/frri/**/*.py"))
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(ROOT.glob("docs/**/*.md"))
@@ -79,6 +81,14 @@ def test_docstrings_use_the_words_of_the_field(source):
     texts = [ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, kinds)]
     name = source.relative_to(ROOT).as_posix()
     found = [one for text in texts for one in found_in(EXAMPLE.sub("", text), name)]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("script", [pytest.param(p, id=p.name) for p in SCRIPTS])
+def test_texts_of_the_report_use_the_words_of_the_field(script):
+    lines = script.read_text(encoding="utf-8").splitlines()
+    texts = [" ".join(STRING.findall(line)) for line in lines]
+    found = found_in("\n".join(texts), script.relative_to(ROOT).as_posix())
     assert not found, "\n".join(found)
 
 

@@ -14,9 +14,9 @@ const HOW = {
   "softmax-votes":
     "Rules add votes for classes to a base; the largest sum decides, and the exponentials of the sums are in proportion to the probabilities.",
   "at-least-class":
-    "Rules say at least or at most a class; the strongest for and against each class decide between them.",
+    "Rules predict at least or at most a class; the strongest for and against each class decide between them.",
   "cumulative-logits":
-    "Rules move the answer up or down the order of the classes; what they add up to gives each class its share.",
+    "Rules move the answer up or down the order of the classes; their sum gives the probability of each class.",
   "weighted-mean": "The mean of the numbers of the rules that hold, weighted by degree times weight.",
   "added-contributions": "Rules add their numbers, times the degree to which they hold, to a base.",
   nearest: "Where no rule holds, the nearest one decides.",
