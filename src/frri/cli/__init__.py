@@ -50,13 +50,8 @@ COMMANDS = {
 }
 
 # Headings of the list of commands, by the first command below them.
-HEADINGS = {
-    "fit": "train and test",
-    "predict": "apply",
-    "report": "share",
-    "bench": "compare",
-    "demo": "get started",
-}
+HEADINGS = {"fit": "train and test", "predict": "apply", "report": "share", "bench": "compare"}
+HEADINGS["demo"] = "get started"
 
 # Commands that share the module of another one; modules are imported when they are needed.
 MODULES = {"example": "demo", "view": "report"}
@@ -119,10 +114,8 @@ def _run(argv: list[str]) -> int:
     if name is None:
         from frri import __version__  # noqa: PLC0415 - the package itself
 
-        listing = ""
-        for name, text in COMMANDS.items():
-            listing += f"\n{HEADINGS[name]}:\n" if name in HEADINGS else ""
-            listing += f"  {name:<10}  {text}\n"
+        heads = {name: f"\n{head}:\n" for name, head in HEADINGS.items()}
+        listing = "".join(f"{heads.get(c, '')}  {c:<10}  {t}\n" for c, t in COMMANDS.items())
         text, dollar, examples = (__doc__ or "").partition("\n$ ")
         parser = Parser("frri", f"{text}{listing}{dollar}{examples}")
         parser.usage = "frri COMMAND ..."

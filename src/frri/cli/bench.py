@@ -36,11 +36,7 @@ def configure(parser: Parser) -> None:
     add("--seed N", "random seed (default: 0)", type="from 0", default=0)
     workers = "number of processes, 0 for none (default: one per processor)"
     add("--workers N", workers, type="from 0")
-    add(
-        "--time-limit SECONDS",
-        "time limit of one fit and test, 0 for none (default: 600)",
-        type="number",
-    )
+    add("--time-limit SECONDS", "time limit per cell, 0 for none (default: 600)", type="number")
     add("-o --output DIR", "folder to write (default: bench)", type=Path, default=Path("bench"))
     add("--list", "list datasets and models")
 

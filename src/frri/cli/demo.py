@@ -52,8 +52,7 @@ def _write_table(name: str, output: str | None) -> None:
     elif Path(output).read_bytes() != content.encode():
         raise ValueError(f"{output} is there already; name another file (-o FILE).")
     if output != "-":
-        following = f"frri fit {output} --target risk -o model.json"
-        say(f"Wrote {output}, an artificial table. Next: {following}")
+        say(f"Wrote {output}, an artificial table. Next: frri fit {output} --target risk")
 
 
 def _show_wines() -> None:

@@ -32,12 +32,7 @@ def configure(parser: Parser) -> None:
     add("row_or_table", what, nargs="+", metavar="DATA | NAME=VALUE", reads=True)
     add("--row N", "number of the row, from 1", type="from 0")
     parser.add_reading_options()
-    add(
-        "--fix COLUMN",
-        "column that the counterfactual must not change; repeatable",
-        action="append",
-        default=[],
-    )
+    add("--fix COLUMN", "column that must not change; repeatable", action="append", default=[])
     goal = parser.add_mutually_exclusive_group()
     for side in ("at least", "at most"):
         text = f"ordinal, regression: find the smallest change to {side} this value"

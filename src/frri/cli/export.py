@@ -26,9 +26,7 @@ def configure(parser: Parser) -> None:
     add = parser.add
     parser.add_model()
     add("--to FORMAT", f"format: {', '.join(FORMATS)}", required=True)
-    add(
-        "--dialect NAME", f"SQL dialect: {', '.join(DIALECTS)}, postgres for ansi (default: sqlite)"
-    )
+    add("--dialect NAME", f"SQL: {', '.join(DIALECTS)}, postgres for ansi (default: sqlite)")
     add("--table NAME", "SQL: table to read (default: data)")
     add("--schema NAME", "SQL: schema of the table")
     keep = "SQL: columns to add to the result, such as a key (default: those of rules)"

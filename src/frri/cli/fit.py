@@ -107,11 +107,7 @@ def configure(parser: Parser) -> None:
     add("--max-conditions N", "maximum number of conditions of a rule", type="from 1")
     add("--min-support FRACTION", "fraction of its class that a rule must cover", type="fraction")
     add("--seed N", "random seed", type="from 0")
-    add(
-        "--work-limit N",
-        "work limit of the search for a minimum-size rule set (frri)",
-        type="from 0",
-    )
+    add("--work-limit N", "frri: work limit of the search for the fewest rules", type="from 0")
     add("--optimality-gap FRACTION", "optimality gap at which that search stops", type="fraction")
     add("--memory-limit SIZE", "memory limit, such as 2GB")
     seconds = "time limit of the whole fit; rules may then depend on the speed of the machine"

@@ -41,9 +41,7 @@ def configure(parser: Parser) -> None:
     default = ["ripper", "furia"]
     add("--pool A,B", f"{pools} (default: ripper,furia)", type="names", default=default, reads=True)
     add("--max-rules K", "maximum number of rules (default: 6)", type="from 1", default=6)
-    add(
-        "--rules K", "number of rules to print or save (default for -o: the maximum)", type="from 1"
-    )
+    add("--rules K", "number of rules to print or save (default for -o: maximum)", type="from 1")
     add("-o --output FILE", "model to write, - for standard output")
     add("--json", "print the results as JSON")
     limit = "time limit of the proofs (default: 60)"
