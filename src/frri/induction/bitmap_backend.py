@@ -55,11 +55,6 @@ class BitmapBackend:
         self.n_jobs = n_jobs
         self._table: Bitmaps | None = None
 
-    @property
-    def nbytes(self) -> int:
-        """Size of a pickled backend."""
-        return int(self.layout.points.nbytes + self.layout.samples.nbytes)
-
     def blocks(self) -> list[tuple[int, int]]:
         """Return ranges of rows of one class each, which depend on the class sizes alone."""
         size = max(BLOCK_ROWS, -(-len(self.layout.points) // MOST_BLOCKS))

@@ -389,12 +389,15 @@ class HoldoutResult:
         return _jackknife(len(self.truth), lambda rows: self.loss(best, rows))
 
     def plain(self) -> dict[str, Any]:
-        """Return the score, its 95 % interval and the baseline as JSON values, for a model."""
+        """Return the score, its 95 % interval and the baseline as JSON values, for a model.
+
+        They have nine digits, which are the same on every machine.
+        """
         always, baseline = self.baseline
         return self._mean_error(self._encoded) | {
             "measure": self.measure,
             "score": self.score,
-            "interval": [*map(float, self._interval())],
+            "interval": [round(float(end), 9) for end in self._interval()],
             "rows": len(self.truth),
             "folds": int(self.fold.max()) + 1,
             "baseline": {"answer": always, "score": baseline},
@@ -468,7 +471,7 @@ class HoldoutResult:
         if self.task == "classification":
             return {}
         difference = np.abs(given.true - given.predicted)
-        return {"error": float(np.average(difference, weights=given.weights))}
+        return {"error": float(f"{np.average(difference, weights=given.weights):.9g}")}
 
     def _interval(self) -> tuple[float, float]:
         """Return the 95% confidence interval of the score."""
