@@ -111,9 +111,11 @@ def test_the_paper_on_one_set(capsys, tmp_path):
     run = ["--datasets", "wine", "--workers", "0"]
     main([*run, "--folds", "2", "--output", str(tmp_path / "five")])
     said = capsys.readouterr().out
-    assert [line.split(" | ")[0] for line in said.splitlines()[2:7]] == [
+    rows = [line.split(" | ") for line in said.splitlines()[2:7]]
+    assert {row[0] for row in rows} == {
         "| FRRI", "| MODLEM", "| QuickRules (paper)", "| FURIA", "| RIPPER",
-    ]  # fmt: skip
+    }  # fmt: skip
+    assert [row[1] for row in rows] == sorted((row[1] for row in rows), reverse=True)
     asked = ["--learners", "frri,ripper", "--folds", "3", "--docs", str(tmp_path / "here.md")]
     main([*run, *asked, "--output", str(tmp_path / "two")])
     text = (tmp_path / "here.md").read_text()

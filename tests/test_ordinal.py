@@ -218,7 +218,7 @@ def test_the_order_of_classes(learner):
     order = ["low", "middle", "high"]
     y = pd.Series(["low", "low", "middle", "middle", "high", "high"], name="level")
     with pytest.warns(
-        UserWarning, match="order of the alphabet: 'high' < 'low' < 'middle'; give class_"
+        UserWarning, match="ordered alphabetically: 'high' < 'low' < 'middle'; give class_"
     ):
         quiet_learner = learner.fit(X, y)
     assert quiet_learner.classes_.tolist() == ["high", "low", "middle"]

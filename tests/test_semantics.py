@@ -75,7 +75,7 @@ def test_every_name_has_a_usual_fallback_and_what_rules_say_survives_saving(name
     assert len(ruleset.predict([[1], [5]])) == 2
     text = {
         "class": "THEN class = yes",
-        "votes": "THEN class yes +0.50, maybe +0.00, no -1.00",
+        "votes": "THEN class = yes: +0.50, maybe: +0.00, no: -1.00",
         "bound": "THEN class at most maybe",
         "number": "THEN class +2.5" if meaning.adds else "THEN class = 2.5",
     }

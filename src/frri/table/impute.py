@@ -12,20 +12,21 @@ from frri.table.encode import EncodedTable
 def impute_missing(table: EncodedTable, weights: Floats | None = None) -> EncodedTable:
     """Impute the missing values of a training table, and store them in its attributes.
 
-    The imputed value is the median of numbers and dates, the lower one of the two middle categories
-    where they are ordered, and the most frequent category, of equally frequent ones the first,
-    where they are not. A feature without any value has 0, or if it has no categories either nothing
-    at all, and keeps its missing values. A sample of weight 3 counts as three samples.
+    The imputed value is the median of numbers and dates, the lower one of two middle values if all
+    are integers or ordered categories, and the most frequent category, of equally frequent ones the
+    first, where they are not ordered. A feature without any value has 0, or if it has no categories
+    either nothing at all, and keeps its missing values. A sample of weight 3 counts as three
+    samples.
 
     Examples
     --------
-    >>> attributes = (Attribute("age", 20, 60), Attribute("sex", categories=("f", "m")))
-    >>> table = EncodedTable(np.array([[20, 1], [np.nan, 1], [60, np.nan]]), attributes)
+    >>> attributes = (Attribute("age", 20, 60.5), Attribute("sex", categories=("f", "m")))
+    >>> table = EncodedTable(np.array([[20, 1], [np.nan, 1], [60.5, np.nan]]), attributes)
     >>> imputed = impute_missing(table)
     >>> [attribute.typical for attribute in imputed.attributes]
-    [40.0, 'm']
+    [40.25, 'm']
     >>> imputed.matrix[1:].tolist()
-    [[40.0, 1.0], [60.0, 1.0]]
+    [[40.25, 1.0], [60.5, 1.0]]
     """
     missing = np.isnan(table.matrix)
     attributes = []
