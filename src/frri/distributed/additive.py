@@ -14,11 +14,13 @@ from frri.learners.additive.classifier import AdditiveRulesClassifier
 class DaskAdditiveRulesClassifier(DaskEstimator, AdditiveRulesClassifier):
     """`frri.AdditiveRulesClassifier` on a Dask cluster.
 
-    Conditions are searched for here, in at most about 32,768 samples. The table is encoded here and
-    sent once, in blocks of 16,384 samples, each to one worker. For every step of the fit of votes,
-    the workers add up the gradients of their blocks, and the sums of the blocks are added here in
-    their order: the rules are to the last bit those of one machine, whatever the number of workers.
-    If data are lost with a worker, the fit begins again. A table of one block is not sent.
+    The table is encoded here and sent once, in blocks of 16,384 samples, each to one worker. For
+    every step of the fit of votes, the workers add up the gradients of their blocks, and the sums
+    are added here in their order: the rules are to the last bit those of one machine. If data are
+    lost with a worker, the fit begins again. A table of one block is not sent. Only the fit of
+    votes, linear in the samples, is divided among the workers. Conditions are searched for here, in
+    at most about 32,768 samples, and so are those of the refits (see `calibrate` and `max_rules`).
+    There is no randomness. References: see `frri.AdditiveRulesClassifier`.
 
     Parameters
     ----------

@@ -25,14 +25,13 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
     """`frri.FRRIClassifier` on a Dask cluster.
 
     The table is encoded here and sent to every worker once. Workers compute the confidences, rules
-    and covers of blocks of samples. One of them brings the covers together and searches the fewest
-    rules. The work of a worker that dies is repeated by others.
-
-    Rules and certificate are those of one machine with the memory of the smallest worker, whatever
-    the number of workers.
+    and covers of blocks of samples: this time is divided by their number. One of them selects the
+    rules. The work of a worker that dies is repeated by others. Rules and certificate are those of
+    one machine with the memory of the smallest worker, whatever the number of workers.
 
     A table of up to 10,000 samples is not sent. Shortest and all minimal rules, which compare all
-    pairs of samples, are computed here.
+    pairs of samples, and the fits for `calibrate` are computed here. Randomness, refits and
+    references are those of `frri.FRRIClassifier`.
 
     Parameters
     ----------

@@ -254,7 +254,9 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     the most similar sample of another class. QuickReduct starts without features and adds, one at
     a time, the one that enlarges the positive region most, until it is as large as that of all
     features. The result need not be the smallest such set. Similarity in a feature is
-    `1 - |x - y| / range`; constant features are never chosen.
+    `1 - |x - y| / range`; constant features are never chosen. All pairs of samples of different
+    classes are compared: time grows quadratically with samples, and up to quadratically with
+    features. There is no randomness, and `fit` runs once.
 
     Parameters
     ----------

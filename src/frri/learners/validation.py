@@ -195,6 +195,15 @@ class SharedDocumentation:
         Features with which predictions must not fall (1) or not rise (-1). Rules that add then use
         only "at least" of the feature, rules that subtract only "at most" (or the other way round),
         so that no sample can be an exception.
+    class_order : sequence of labels, optional
+        Classes from the lowest to the highest. By default the order of a column of ordered
+        categories (pandas, polars), or of numbers; strings are sorted alphabetically, with a
+        warning.
+    max_categories : int, default=8
+        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
+    calibration_fraction : float, default=0.0
+        Fraction of the samples, drawn with a fixed seed, that are held out from the rules: their
+        errors give the intervals of `predict_interval`.
     optimizations : int, default=2
         Number of passes over the rules of each class to improve them.
     estimators : "auto", sequence of str or mapping, default="auto"

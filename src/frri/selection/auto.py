@@ -293,18 +293,18 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
     """The best readable classifier for a table, chosen by cross-validation; as `frri fit` does it.
 
     RIPPER and additive rules compete on every table; FURIA, Compact FRRI and strict FRRI where
-    there is time. The one with the best score on held-out samples is chosen. Of those that differ
-    from it by at most one standard error of the paired difference, and by at most 0.005, the one
-    with the fewest conditions is chosen. Estimators of more than 40 rules are chosen only if all
-    have more (with more than 20 classes, twice their number). The chosen one is fitted to all
-    samples. A random forest and gradient boosting are evaluated on the same folds: they show what
-    readable rules cost.
+    there is time. Of those whose score on held-out samples differs from the best by at most one
+    standard error of the paired difference, and by at most 0.005, the one with the fewest
+    conditions is chosen. Estimators of more than 40 rules are chosen only if all have more (with
+    more than 20 classes, twice their number). A random forest and gradient boosting are evaluated
+    on the same folds: they show what readable rules cost.
 
-    All of this takes about 20 CPU seconds for a table of up to 20,000 samples. A model of the work,
-    which depends on the table alone, decides how many of the five folds are held out and which
-    candidates compete. A candidate is given up after a fold if it cannot win any more. So the
-    result is the same on every machine, unless `time_limit` is given. Of larger tables, the chosen
-    estimator learns from all samples; estimators are compared on 20,000.
+    Each candidate is fitted once per fold, and the chosen one to all samples; with ``cv=0`` there
+    is only that fit. A model of the work, which depends on the table alone, chooses candidates and
+    the number of folds, from one to five, for about 20 CPU seconds. A candidate is given up after a
+    fold if it cannot win any more. Candidates are compared on at most 20,000 samples, so that only
+    the last fit takes longer with more: see the chosen estimator for its time and references.
+    `random_state` seeds folds and candidates; without `time_limit` all machines agree.
 
     Parameters
     ----------
@@ -381,26 +381,21 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
 class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
     """The best readable model for ordinal classification, chosen by cross-validation.
 
-    Additive rules compete with strict FRRI where there is time, by quadratic kappa: see
-    `AutoRulesClassifier`.
+    Additive rules compete with strict FRRI where there is time, by quadratic kappa. Time,
+    randomness, refits (one fit with ``cv=0``) and references: see `AutoRulesClassifier`.
 
     Parameters
     ----------
     {estimators}
-    class_order : sequence of labels, optional
-        Classes from the lowest to the highest, by default in their natural order.
-    max_rules, max_conditions : int, optional
-        Maximum numbers of rules, and of conditions of a rule, for candidates that have this limit.
-    min_support : float, optional
-        Fraction of its class that a rule must cover, for candidates that have this limit.
+    {class_order}
+    max_rules, max_conditions, min_support, n_jobs
+        See `AutoRulesClassifier`.
     {cv}
     {test_size}
     {references}
     {time_limit}
     {random_state}
     {missing}
-    n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
     {verbose}
 
     Attributes
@@ -436,24 +431,21 @@ class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
 class AutoRulesRegressor(AutoRules, RuleRegressor):
     """The best readable regression model for a table, chosen by cross-validation.
 
-    Additive rules compete with FRRI where there is time, by R²: see `AutoRulesClassifier`. The
-    errors on held-out samples give the intervals of `predict_interval`.
+    Additive rules compete with FRRI where there is time, by R². The errors on held-out samples give
+    the intervals of `predict_interval`. Time, randomness, refits (one fit with ``cv=0``) and
+    references: see `AutoRulesClassifier`.
 
     Parameters
     ----------
     {estimators}
-    max_rules, max_conditions : int, optional
-        Maximum numbers of rules, and of conditions of a rule, for candidates that have this limit.
-    min_support : float, optional
-        Fraction of its class that a rule must cover, for candidates that have this limit.
+    max_rules, max_conditions, min_support, n_jobs
+        See `AutoRulesClassifier`; `min_support` is a fraction of all samples.
     {cv}
     {test_size}
     {references}
     {time_limit}
     {random_state}
     {missing}
-    n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
     {verbose}
 
     Attributes

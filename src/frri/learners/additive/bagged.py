@@ -34,11 +34,13 @@ class _Bag(NamedTuple):
 class AdditiveRulesBaggingClassifier(RuleClassifier):
     """Bagged additive rules: the mean of many small additive models, as one model.
 
-    Each model learns additive rules from a bootstrap sample and a random part of the features. The
-    scores of a class are averaged over the models and multiplied by the factor that makes
-    out-of-bag samples most probable (temperature scaling). As sums of rules are rules, the whole is
-    one rule set of the same kind as that of each model: more rules than a person reads at once, but
-    each can be read, and every view and export works.
+    Each model learns additive rules from a bootstrap sample and a random part of the features
+    (`random_state`). The scores of a class are averaged over the models and multiplied by the
+    factor that makes out-of-bag samples most probable (temperature scaling). The whole is one rule
+    set of the same kind as that of each model, so that every view and export works.
+
+    Time is that of `n_estimators` fits of `AdditiveRulesClassifier` with a number as `max_rules`:
+    about linear in samples and features. `fit` does not refit: out-of-bag samples calibrate.
 
     Parameters
     ----------
@@ -47,13 +49,12 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     max_features : float, default=0.7
         Fraction of the features that each model may use.
     max_rules : int or "auto", default="auto"
-        Maximum number of rules of each model, as in `AdditiveRulesClassifier`.
+        Maximum number of rules of each model; "auto" is 2 * n_classes + 6.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
     class_weight : "sqrt", "balanced", None or mapping, default="sqrt"
-        Weights of classes: "balanced" gives every class the same total weight, None every sample
-        the same weight, "sqrt" the square root of what "balanced" gives, a mapping a factor for
-        each class.
+        Weights of classes: "balanced" for the same total weight of every class, "sqrt" for the
+        square root of these factors, None for no weights, or a factor for each class.
     {missing}
     random_state : int, RandomState or None, default=None
         Seed of the bootstrap samples and of the features.
@@ -78,6 +79,10 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     See Also
     --------
     frri.AdditiveRulesClassifier : A single model, of a dozen rules.
+
+    References
+    ----------
+    L. Breiman, "Bagging predictors", Machine Learning 24, 1996.
 
     Examples
     --------

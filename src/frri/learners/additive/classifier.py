@@ -75,22 +75,22 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
     the minimum of the loss plus lambda / 2 times the squared votes, lambda = 8 / number of classes.
 
     The number of rules is chosen by cross-validation: the smallest number whose accuracy on
-    held-out samples differs from the best by at most half a standard error of the difference. `fit`
-    learns one path of rules without each of five folds (of many samples, of fewer folds and of at
-    most 10,000 samples), and one of all samples. The same held-out scores calibrate the
-    probabilities: all votes and bases are multiplied by one number (temperature scaling), and
-    probabilities shrunk towards the class priors. There is no randomness, and the order of the
-    samples does not matter.
+    held-out samples differs from the best by at most half a standard error of the difference.
+    Held-out scores also calibrate the probabilities: all votes and bases are multiplied by one
+    number (temperature scaling), and probabilities are shrunk towards the class priors. For this,
+    `fit` learns up to five more paths of rules, each without one fold of at most about 10,000
+    samples. It fits once with a number as `max_rules` and ``calibrate=False``. There is no
+    randomness, and the order of the samples does not matter.
 
     Thresholds lie halfway between neighboring values, at most 64 for a feature. A nominal feature
     (a column of text in a data frame) is tested for a set of categories. Such a set must gain more
-    than the logarithm of the number of sets of its size, so that large sets need good reasons. A
-    set of more than half of the categories is written as an exclusion ("not in"), which categories
-    that training did not have satisfy.
+    than the logarithm of the number of sets of its size. A set of more than half of the categories
+    is written as an exclusion ("not in"), which categories unseen in training satisfy.
 
-    A table is split into blocks of 16,384 samples, whose sums are added in their order: the rules
-    do not depend on the number of threads. Of more than 32,768 samples, conditions are searched for
-    in about that many, at least 1,000 of each class, and the votes are fitted to all.
+    The time for a rule grows about linearly with samples and features. With more than 32,768
+    samples, conditions are searched for in about that many, at least 1,000 of each class, and the
+    votes are fitted to all. Sums are added in blocks of 16,384 samples, in a fixed order, so that
+    the rules do not depend on the number of threads.
 
     Parameters
     ----------
@@ -100,8 +100,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         must promise to lower the loss by 0.3, by less in proportion with fewer than 50 samples.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
-    max_categories : int, default=8
-        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
+    {max_categories}
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
     class_weight : "balanced", None or mapping, default=None
@@ -137,6 +136,11 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
     See Also
     --------
     frri.AdditiveRulesRegressor : The same for regression.
+
+    References
+    ----------
+    K. Dembczyński, W. Kotłowski, R. Słowiński, "ENDER: a statistical framework for boosting
+    decision rules", Data Mining and Knowledge Discovery 21, 2010: a related boosting of rules.
 
     Examples
     --------

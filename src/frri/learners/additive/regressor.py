@@ -56,27 +56,27 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
 
     Rules are added one at a time, as in `AdditiveRulesClassifier`, by the gain on the squared error
     G^2 / (2 (H + lambda)), H about its mean because the base is fitted along; then all numbers and
-    the base are fitted again by ridge regression (lambda = 4, target in standard deviations). Of
-    more than 32,768 samples, conditions are searched in about that many. There is no randomness.
+    the base are fitted again by ridge regression (lambda = 4, target in standard deviations).
+
+    The time for a rule grows about linearly with samples and features. With more than 32,768
+    samples, conditions are searched for in about that many. With ``max_rules="auto"`` `fit` learns
+    up to five more paths of rules, on at most 10,000 samples; with a number it fits once. Only
+    `calibration_fraction` is random (fixed seed). References: see `AdditiveRulesClassifier`.
 
     Parameters
     ----------
     max_rules : int or "auto", default="auto"
         Maximum number of rules; "auto" is the smallest number, up to 40, whose R² on held-out
-        samples differs from the best by at most half a standard error of the difference: see
-        `AdditiveRulesClassifier` (14 with fewer than 20 distinct samples). A number gives the first
-        rules of the same path. A rule must promise to lower the squared error by 0.4 variances of
-        the residuals.
+        samples differs from the best by at most half a standard error of the difference (14 with
+        fewer than 20 distinct samples). A number gives the first rules of the same path. A rule
+        must promise to lower the squared error by 0.4 variances of the residuals.
     max_conditions : int, default=4
         Maximum number of conditions of a rule.
-    max_categories : int, default=8
-        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
+    {max_categories}
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover, degrees added up, to be added.
     {monotonic_cst}
-    calibration_fraction : float, default=0.0
-        Fraction of the samples, drawn once, that no rules are learned from: errors there make
-        `predict_interval` hold its level.
+    {calibration_fraction}
     {missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
@@ -187,26 +187,21 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
     The rules are those of `AdditiveRulesRegressor`, learned from the numbers of the classes: 0 for
     the lowest, 1 for the next, and so on. Their sum is a score, and between two classes there is a
     cut. The cuts minimize the mean absolute error of the training samples, in classes. The distance
-    of a score from a cut, times a slope that makes the training classes most probable, are log odds
-    (a model of proportional odds): its logistic function is the probability of at least the class
-    above the cut. The predicted class is the last one that has, like all below it, a probability
-    above one half.
+    of a score from a cut, times a slope that makes the training classes most probable, is the log
+    odds of at least the class above the cut (a proportional odds model). The predicted class is the
+    last one that has, like all below it, a probability above one half.
+
+    Time, refits (none with a number as `max_rules`) and references are those of
+    `AdditiveRulesRegressor`. There is no randomness.
 
     Parameters
     ----------
-    class_order : sequence of labels, optional
-        The classes from the lowest to the highest. By default the order of a column of ordered
-        categories (pandas, polars), or of numbers; strings are in alphabetical order, with a
-        warning.
+    {class_order}
     {monotonic_cst}
     max_rules : int or "auto", default="auto"
         Maximum number of rules, as in `AdditiveRulesRegressor`; R² is that of the scores.
-    max_conditions : int, default=4
-        Maximum number of conditions of a rule.
-    max_categories : int, default=8
-        Maximum number of categories that a condition lists, allowed ("in") or excluded ("not in").
-    min_support : float, default=0.0
-        Fraction of all samples that a rule must cover, degrees added up, to be added.
+    max_conditions, max_categories, min_support
+        See `AdditiveRulesRegressor`.
     {missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.

@@ -49,21 +49,21 @@ class CompactFRRIClassifier(RuleClassifier):
     """Compact FRRI, a dozen rules for noisy data.
 
     As in FRRI, every sample has a box around itself, sides of the box are opened, and a new sample
-    gets the class of the one rule that covers it best. Three strict requirements are relaxed. A box
-    extends half-way to the fifth nearest sample of another class instead of to the first. It gets
-    only the sides that exclude samples of other classes, best first, until few are left inside.
-    Rules are selected one at a time by how much they improve the prediction, instead of by a cover
-    of all samples. Rules compete by their precision as if all classes had the same size, so that a
-    narrow rule of a small class wins against a broad rule of a large one. At the end the bounds of
-    the selected boxes are fine-tuned by gradient descent on the training loss, and rounded: to few
-    digits, to integers in a column of integers, and to the value itself in a column of 0 and 1.
+    gets the class of the one rule that covers it best. Three requirements are relaxed. A box
+    extends half-way to the fifth nearest sample of another class. It gets only the sides that
+    exclude samples of other classes, best first, until few are left inside. Rules are selected one
+    at a time by how much they improve the prediction. Rules compete by their precision as if all
+    classes had the same size, so that a narrow rule of a small class wins against a broad rule of a
+    large one. At the end the bounds of the boxes are fine-tuned by gradient descent on the training
+    loss and rounded, in a column of integers to integers, in one of 0 and 1 to the value itself.
 
-    With more than 2,000 samples, boxes are built around evenly spaced samples. With more than
-    10,000, about 10,000 evenly spaced samples, in proportion to the class sizes (a small class with
-    all its samples or a quarter of an equal part), determine the radii and the selection; coverage
-    and precision of the selected rules are computed on all samples.
-
-    `fit` is deterministic.
+    Every box is compared with every sample, so that time grows quadratically up to 2,000 samples.
+    With more, boxes are built around 2,000 evenly spaced samples. With more than 10,000, about
+    10,000 evenly spaced samples, in proportion to the class sizes (a small class with all its
+    samples or a quarter of an equal part), determine the radii and the selection, so that time
+    hardly grows; coverage and precision of the rules are computed on all samples. Time grows at
+    least linearly with the features. There is no randomness. `fit` fits twice more, for
+    probabilities, unless ``calibrate=False``. References: see `FRRIClassifier`.
 
     Parameters
     ----------

@@ -46,14 +46,16 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     features, and FRRI finds rules in it, by the first cover. The rules of all bags are checked
     against all samples. A rule that covers a sample of another class, which its bag does not
     contain, is narrowed: its confidence becomes the distance to that sample. A rule that then
-    covers nothing is dropped. From the rest the fewest are selected that cover every sample that
-    any of them covers, with a proof. So no rule covers a sample of another class, as in FRRI, and
-    finding the candidates took only the bags. A sample that no rule of any bag covers gets no rule
-    of its own: `uncovered_` lists it, a warning counts them, and the nearest rule predicts new
-    samples like it.
+    covers nothing is dropped. From the rest a minimum-size set is selected that covers every sample
+    that any of them covers, proven optimal. No rule covers a sample of another class, as in FRRI. A
+    sample that no rule of any bag covers gets no rule of its own: `uncovered_` lists it, and the
+    nearest rule predicts new samples like it.
 
-    Equal samples are drawn together, by a hash of their values and class with the seed of the bag,
-    so that neither the order of the rows nor a weight in the place of repetitions changes a rule.
+    Bags are random (`random_state`). Equal samples are drawn together, by a hash of their values
+    and class with the seed of the bag, so that neither the order of the rows nor a weight in the
+    place of repetitions changes a rule. Each bag takes the time of `FRRIClassifier`, without proof;
+    then time grows with rules of all bags times samples times features. Out-of-bag votes calibrate:
+    `fit` fits twice more, on halves, only if fewer than 20 distinct samples are out of bag.
 
     Parameters
     ----------
@@ -107,6 +109,10 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     See Also
     --------
     frri.FRRIClassifier : The fewest rules of all that the whole table gives.
+
+    References
+    ----------
+    L. Breiman, "Bagging predictors", Machine Learning 24, 1996; for FRRI see `FRRIClassifier`.
 
     Examples
     --------

@@ -26,36 +26,32 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     class and all others the other (a downward union), as in dominance-based rough sets. For each of
     these decisions every sample becomes a rule as in `FRRIClassifier`: its confidence is the
     distance to the nearest sample of the other side, sides of its box are dropped as long as none
-    of these gets in, and a minimum-size set is selected, proven optimal. Rules from
-    upward unions predict "at least k", others "at most" the class below it.
+    of these gets in, and a minimum-size set is selected, proven optimal. Rules from upward unions
+    predict "at least k", others "at most" the class below it.
 
     A new sample is at least of class k if a rule "at least k" or more covers it better than any
-    rule "at most" less does; where none covers it the nearest ones decide. The prediction counts
-    the classes that are reached in this way: it is a median, and an error by one class is smaller
-    than one by two.
+    rule "at most" less does; if none covers it, the nearest ones decide. The prediction counts the
+    classes reached in this way: it is a median.
 
     Features may be declared monotonic by `monotonic_cst`. Rules "at least" then use only lower
     bounds of a feature with which predictions must not fall (a gain), rules "at most" only upper
     bounds, and the other way round for a cost; distances are taken in that direction alone. As such
-    a feature grows, rules "at least" can only cover more and rules "at most" only less, and so no
-    prediction falls: there can be no exception. Samples that contradict the declaration (they are
-    no worse than one of a higher class) are covered by fewer rules or by none, with a warning.
+    a feature grows, rules "at least" can only cover more and rules "at most" only less, so that no
+    prediction falls, without exception. Samples that contradict the declaration (they are no worse
+    than one of a higher class) are covered by fewer rules or by none, with a warning.
+
+    Candidate rules take the time of `FRRIClassifier` once for every class but the lowest, twice
+    with `monotonic_cst`. `fit` fits once. Only ``attribute_order="random"`` is random.
 
     Parameters
     ----------
-    class_order : sequence of labels, optional
-        Classes from the lowest to the highest. By default the order of a column of ordered
-        categories (pandas, polars), or of numbers; strings are sorted alphabetically, with a
-        warning.
+    {class_order}
     monotonic_cst : mapping of str to {1, -1}, optional
         Features with which predictions must not fall (1) or not rise (-1).
     attribute_order : {"given", "random"} or array-like of int, default="given"
         Order in which features are dropped from a rule: see `FRRIClassifier`.
-    missing : {"typical", "similar", "error"}, default="typical"
-        Treatment of missing values in training and prediction: imputed, similar to everything, or
-        refused.
-    max_conditions : int, optional
-        Maximum number of conditions of a rule.
+    missing, max_conditions
+        See `FRRIClassifier`.
     min_support : float, default=0.02
         Fraction of its union that a rule must cover; equal samples count once. Ordinal classes
         nearly always overlap, and rules for a few samples overfit. With 0, all samples that can be
@@ -65,12 +61,8 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         search.
     max_rules : int, optional
         Maximum number of rules: those that cover most; each union keeps one at least.
-    work_limit : int, default=DEFAULT_WORK_LIMIT
-        Limit of work of the exact selection, as in `FRRIClassifier`.
-    time_limit : float, optional
-        Limit in seconds for `fit`; candidate rules are found in any case.
-    random_state : int, RandomState or None, default=None
-        Random seed of ``attribute_order="random"``.
+    work_limit, time_limit, random_state
+        See `FRRIClassifier`.
     n_jobs : int, optional
         Number of threads for large tables and for prediction; all cores by default.
     {verbose}
@@ -94,6 +86,11 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     See Also
     --------
     frri.AdditiveRulesOrdinalClassifier : About ten rules whose contributions are added up.
+
+    References
+    ----------
+    S. Greco, B. Matarazzo, R. Słowiński, "Rough sets theory for multicriteria decision analysis",
+    European Journal of Operational Research 129, 2001; for FRRI see `FRRIClassifier`.
 
     Examples
     --------

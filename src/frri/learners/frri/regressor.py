@@ -35,15 +35,15 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     the minimum of distance + D over all samples, so that it covers (to the degree c - distance)
     only samples that agree with it at least as much. Sides of its box are dropped as long as that
     holds, and a minimum-size set of rules that covers every sample is selected, proven optimal; of
-    several such sets, the one that covers most. For classes, D is 1 or 0 and this is
-    `FRRIClassifier`.
+    several such sets, the one that covers most. If D is 1 or 0, this is `FRRIClassifier`.
 
     The prediction is the mean of the consequents of the rules that cover a sample, weighted by
-    their degrees; if none does, it is the consequent of the nearest rule. Consequents are fitted to
-    all samples by ridge regression.
+    their degrees, or the consequent of the nearest rule. Ridge regression fits the consequents.
 
-    Features and missing values are treated as by `FRRIClassifier`. All pairs of samples are
-    compared, so that twice the rows take four times as long: this is for thousands of rows.
+    Features and missing values are treated as by `FRRIClassifier`; see there for references. All
+    pairs of samples are compared in every feature: time and memory grow quadratically with the
+    samples, time linearly with the features, which suits thousands of samples. `fit` fits once.
+    Only ``attribute_order="random"`` and `calibration_fraction` (fixed seed) are random.
 
     Parameters
     ----------
@@ -55,26 +55,15 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         is better.
     attribute_order : {"given", "random"} or array-like of int, default="given"
         Order in which features are dropped from a rule: see `FRRIClassifier`.
-    conditions : mapping, optional
-        Conditions that a rule may use, by column: see `FRRIClassifier`.
-    missing : {"typical", "similar", "error"}, default="typical"
-        Treatment of missing values in training and prediction: imputed, similar to everything, or
-        refused.
-    max_conditions : int, optional
-        Maximum number of conditions of a rule.
+    conditions, missing, max_conditions
+        See `FRRIClassifier`.
     max_rules : int, optional
         Maximum number of rules: those that cover the most samples, proven optimal.
     min_support : float, default=0.0
         Fraction of all samples that a rule must cover.
-    calibration_fraction : float, default=0.0
-        Fraction of the rows, chosen at random with a fixed seed, that no rules are learned from:
-        errors there make `predict_interval` hold its level.
-    work_limit : int, default=DEFAULT_WORK_LIMIT
-        Limit of work of the exact selection, as in `FRRIClassifier`.
-    time_limit : float, optional
-        Limit in seconds for `fit`; candidate rules are found in any case.
-    random_state : int, RandomState or None, default=None
-        Random seed of ``attribute_order="random"``.
+    {calibration_fraction}
+    work_limit, time_limit, random_state
+        See `FRRIClassifier`.
     n_jobs : int, optional
         Number of threads for large tables and for prediction; all cores by default.
     {verbose}
