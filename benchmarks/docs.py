@@ -16,7 +16,7 @@ import numpy as np
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
-MEASURED = "frri 0.2.0, development version of November 2026"
+MEASURED = "frri 0.2.0, development versions of November 2026; the page Benchmarks states which rows precede the current code"
 BLOCK = re.compile(r"<!-- results: ([\w-]+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
 LABELS = {
