@@ -1147,6 +1147,20 @@ def test_a_column_that_alone_predicts_the_target_is_pointed_out(task, folder, ca
     assert "leakage" not in capsys.readouterr().err
 
 
+def test_rules_on_a_column_of_many_categories_are_pointed_out(folder, capsys):
+    towns, calls = np.repeat(np.arange(120), 5), np.tile(np.arange(5), 120)
+    frame = pd.DataFrame({"home town": [f"town {k}" for k in towns], "calls": calls})
+    frame["paid"] = np.where((towns < 4) & (calls < 4), "yes", "no")
+    frame.to_csv(folder / "x.csv", index=False)
+    fit = ["fit", "x.csv", "--target", "paid", "--learner", "additive", "--no-check"]
+    assert main([*fit, "--nominal", "home town"]) == 0
+    said = capsys.readouterr().err
+    assert "note: rules use 'home town', which has 120 categories; they do not transfer to" in said
+    assert '--ignore "home town" leaves the column out.\n' in said
+    assert main([*fit, "--ignore", "home town"]) == 0
+    assert "categories" not in capsys.readouterr().err
+
+
 @posix
 def test_bash_completes_commands_and_options(capsys):
     script = run(["completion"], capsys)

@@ -64,7 +64,7 @@ def tables():
     yield "two of three", values, (values[:, :3] > 15).sum(axis=1) // 2
 
 
-def estimators(n_jobs):
+def estimators(n_jobs, *, whole):
     """Yield an estimator of every class, and some with other parameters."""
     import frri
     from frri._compile import compiled
@@ -74,9 +74,13 @@ def estimators(n_jobs):
         compiled(_kernels)  # from now on they are used for tables of any size
     names = [name for name in frri.__all__ if name.endswith(("Classifier", "Regressor"))]
     variants = [("AdditiveRulesClassifier", {"class_weight": "balanced", "max_rules": 5})]
-    # Cross-validation of the number of rules is the same for all additive rules.
-    fixed = {"AdditiveRulesRegressor", "AdditiveRulesOrdinalClassifier"}
-    usual = [(name, {"max_rules": 6} if name in fixed else {}) for name in names]
+    # Cross-validation of the number of rules is the same for all additive rules, and that of the
+    # estimators for all tables: all candidates and references are compared on one of them.
+    short = {"max_rules": 6, "references": False, "cv": 2}
+    fixed = {name: short for name in names if name.startswith("AutoRules") and not whole}
+    for name in ("AdditiveRulesRegressor", "AdditiveRulesOrdinalClassifier"):
+        fixed[name] = {"max_rules": 6}
+    usual = [(name, fixed.get(name, {})) for name in names]
     for name, parameters in usual + variants:
         estimator = getattr(frri, name)(**parameters)
         given = {"n_jobs": n_jobs, "random_state": 1, "n_estimators": 3}
@@ -88,7 +92,8 @@ def digests(n_jobs):
     """Return a digest of the model file and one of the predictions for each table and estimator."""
     found = {}
     for name, values, y in tables():
-        for number, estimator in enumerate(estimators(n_jobs)):
+        whole = THOROUGH or name == "balanced 1"
+        for number, estimator in enumerate(estimators(n_jobs, whole=whole)):
             numbers = y + np.nan_to_num(values[:, -1]) * 0.37
             estimator.fit(values, numbers if is_regressor(estimator) else y)
             model = estimator.ruleset_.to_dict()

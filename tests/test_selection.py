@@ -36,8 +36,8 @@ class Refusing(BaseEstimator):
         raise ValueError("no")
 
 
-# Two candidates are enough, and few rules.
-FEW = {"max_rules": 6, "references": False}
+# Two candidates are enough, and few rules and folds.
+FEW = {"max_rules": 6, "references": False, "cv": 2}
 
 
 @parametrize_with_checks(

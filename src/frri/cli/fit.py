@@ -63,6 +63,9 @@ ROWS_OF_BAG = 10_000
 # Columns that are named as possible leaks, at most.
 MOST_LEAKS = 3
 
+# Categories from which a column that occurs in rules is worth a note.
+MANY_CATEGORIES = 100
+
 # Estimators that choose a model, by task.
 AUTO: dict[str, Any] = {
     "classification": AutoRulesClassifier,
@@ -418,6 +421,13 @@ def _write_rules(arguments: Arguments, model: Any) -> None:
         say(f"All {n_rows} rows were looked at: no rule covers one of another class")
     if "monotone" in ruleset.about:
         say(one_line(ruleset.about["monotone"]))
+    used = {condition.attribute for rule in ruleset for condition in rule.conditions}
+    for attribute in ruleset.attributes:
+        n_categories = len(attribute.categories or ()) if attribute.kind == "nominal" else 0
+        if n_categories >= MANY_CATEGORIES and attribute.name in used:
+            what = f"rules use {attribute.name!r}, which has {n_categories} categories"
+            remedy = f"--ignore {quote_name(attribute.name)} leaves the column out"
+            say(one_line(f"note: {what}; they do not transfer to new categories; {remedy}."))
 
 
 def _facts(arguments: Arguments, model: Any) -> dict[str, Any]:
