@@ -12,7 +12,10 @@ from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.explain.counterfactual import find_counterfactual
 from frri.export.evaluator import Evaluator
 from frri.export.modules import evaluator_model
+from frri.rules.inference import Decision
+from frri.rules.matching import LONG
 from frri.rules.semantics import MEANINGS, SHORTHANDS, Semantics
+from random_models import random_ordered_ruleset, random_ruleset
 from thorough import often
 
 A = Attribute("a", 0, 8)
@@ -210,3 +213,24 @@ def test_a_list_whose_first_rule_says_nothing_leaves_it_to_the_fallback():
     assert decision.answers.tolist() == ["maybe"]
     assert decision.silent.tolist() == [True]
     assert decision.deciding.tolist() == [-1]
+
+
+@pytest.mark.parametrize("seed", range(often(40)))
+def test_many_samples_have_the_degrees_and_scores_of_each_alone(seed):
+    random = np.random.default_rng(seed)
+    ruleset = random_ruleset(random, "sum", "priors", "product")
+    if seed % 2:
+        ruleset = random_ordered_ruleset(random, "moves", "base", "product")
+    arrays = ruleset.arrays
+    # Values on the ends of slopes, next to them, far away, and missing ones.
+    ends = np.concatenate([arrays.support_low, arrays.core_low, arrays.core_high, [1e300, -1e300]])
+    ends = ends[np.isfinite(ends)]
+    ends = np.concatenate([ends, np.nextafter(ends, inf), np.nextafter(ends, -inf)])
+    matrix = random.choice(ends, (LONG, len(ruleset.attributes)))
+    matrix[:, 2] = random.integers(-1, 3, LONG)
+    if seed % 3:
+        matrix[random.random(matrix.shape) < 0.1] = np.nan
+    alone = [arrays.matching(row[None])[0] for row in matrix]
+    assert arrays.matching(matrix).tolist() == np.array(alone).tolist()
+    scores = [Decision(ruleset, row[None]).scores[0] for row in matrix]
+    assert Decision(ruleset, matrix).scores.tolist() == np.array(scores).tolist()

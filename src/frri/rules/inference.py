@@ -310,17 +310,22 @@ def compute_scores(ruleset: "RuleSet", degrees: Floats, near: Floats | None = No
     if name == "weighted-mean":
         return _score_mean(ruleset, weighted)
     bases = (0.0,) if name == "cumulative-logits" else ruleset.base
-    sums = [_sum_rows(weighted * arrays.says[:, c], base) for c, base in enumerate(bases)]
+    sums = [_sum_rows(weighted, base, arrays.says[:, c]) for c, base in enumerate(bases)]
     return np.column_stack(sums) if bases is ruleset.base else _score_logits(sums[0], ruleset.base)
 
 
-def _sum_rows(values: Floats, base: float = 0.0) -> Floats:
-    """Return row sums from left to right; the order of numpy's own sums depends on the shape."""
+def _sum_rows(values: Floats, base: float = 0.0, factors: Floats | None = None) -> Floats:
+    """Return row sums from left to right; the order of numpy's own sums depends on the shape.
+
+    Columns are multiplied by factors, if there are any.
+    """
+    factors = np.ones(values.shape[1]) if factors is None else factors
     sums = np.full(len(values), base, dtype=np.float64)
     if len(values) < values.shape[1]:
-        return np.cumsum(np.column_stack([sums, values]), axis=1)[:, -1]
-    for column in values.T:
-        sums += column
+        return np.cumsum(np.column_stack([sums, values * factors]), axis=1)[:, -1]
+    for column, factor in zip(values.T, factors.tolist(), strict=True):
+        if factor:
+            sums += column if factor == 1.0 else column * factor
     return sums
 
 
@@ -335,7 +340,7 @@ def _score_first_match(arrays: RuleArrays, degrees: Floats) -> Floats:
 def _score_mean(ruleset: "RuleSet", weighted: Floats) -> Floats:
     total = _sum_rows(weighted)
     with np.errstate(invalid="ignore"):
-        mean = _sum_rows(weighted * ruleset.arrays.says[:, 0]) / total
+        mean = _sum_rows(weighted, 0.0, ruleset.arrays.says[:, 0]) / total
     return np.where(total > 0.0, mean, ruleset.base[0])[:, None]
 
 
