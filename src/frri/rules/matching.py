@@ -143,7 +143,7 @@ class RuleArrays:
             return self.join(np.maximum(self.uncut(block), 0.0))
         # Condition by condition: operations on columns take a third of the time.
         block, degrees = np.asfortranarray(block), np.ones((len(self.rules), len(block)))
-        unknown = np.isnan(block).any(axis=0)
+        unknown: Flags = np.asarray(np.isnan(block).any(axis=0))
         for k, (rule, column) in enumerate(zip(self.rule_of, self.columns, strict=True)):
             if self.code_0[k] >= 0 or not len(unknown) or unknown[column]:
                 degrees[rule] *= np.maximum(self.uncut(block, slice(k, k + 1))[:, 0], 0.0)
