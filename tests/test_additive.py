@@ -171,9 +171,10 @@ def test_the_compiled_kernel_adds_the_same(table):
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     if not len(columns.ordered):
         return
-    lanes = rng.normal(size=(5, len(values))) * (rng.random(len(values)) < 0.7)
-    lanes[2:] = np.abs(lanes[2:])
     layout = columns.values, columns.bins, columns.n_bins
+    n_scores = int(rng.integers(1, 4))
+    lanes = rng.normal(size=(2 * n_scores + 1, len(values))) * (rng.random(len(values)) < 0.7)
+    lanes[n_scores:] = np.abs(lanes[n_scores:])
     arrays = kernels.binned(*layout, lanes)
     np.testing.assert_array_equal(compiled(kernels).binned(*layout, lanes), arrays)
 
