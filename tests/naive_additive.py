@@ -384,6 +384,32 @@ def induce(search, loss, max_rules, enough=None, repeats=40):
             rules = [*rules[:k], (sign, rules[k][1], rules[k][2] + 1), *rules[k + 1 :]]
         else:
             rules = [*rules, (sign, rule, 1)]
+    rules = merge_similar(rules, fit, loss)
     weights = np.abs(fit(rules)["weights"][:, :-1]).max(axis=0, initial=0.0)
     rules = [rule for rule, weight in zip(rules, weights, strict=True) if weight >= 1e-6]
     return rules, fit(rules)
+
+
+def merge_similar(rules, fit, loss):
+    """One rule instead of two with the same sides and answer, if that costs less than a rule must gain."""
+
+    def answer(fitted, k):
+        votes = fitted["weights"][:, k].round(9)
+        return votes.argmax() if len(votes) > 1 else votes[0] > 0
+
+    k = 1
+    while k < len(rules):
+        for j in range(k):
+            fitted, (sign, one, s), (other, two, t) = fit(rules), rules[j], rules[k]
+            sides = [sorted(test[:2] for test in rule) for rule in (one, two)]
+            if sign != other or sides[0] != sides[1] or answer(fitted, j) != answer(fitted, k):
+                continue
+            without = rules[:k] + rules[k + 1 :]
+            trials = [[*without[:j], (sign, rule, s + t), *without[j + 1 :]] for rule in (one, two)]
+            values = [fit(trial)["value"] for trial in trials]
+            best = int(values[1] < values[0] * (1 - EQUAL))
+            if values[best] < fitted["value"] + loss.least_gain(fitted) * (1 - EQUAL):
+                rules, k = trials[best], k - 1
+                break
+        k += 1
+    return rules

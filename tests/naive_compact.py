@@ -317,3 +317,27 @@ class Moved:
                 by_width = round(pull * (1.0 - score / weight) * PULL_STEPS)
                 found[r, place, 1] += self.losses[v] * by_width
         return {key: total / PULL_STEPS / sum(self.losses) for key, total in found.items()}
+
+
+def different(scores, sides, rule_classes, classes, losses, price):
+    """Rules that stay: of two with the same class and sides the later one goes if that costs little.
+
+    Sides are pairs of a column and a side or category; the price is that of a column, as a fraction.
+    """
+
+    def worth(rules):
+        total = 0.0
+        for v, own_class in enumerate(classes):
+            own = max((scores[r][v] for r in rules if rule_classes[r] == own_class), default=-1e9)
+            other = max((scores[r][v] for r in rules if rule_classes[r] != own_class), default=-1e9)
+            half = min(max((own - other) * (STEPS / 2), -STEPS / 2), STEPS / 2)
+            total += losses[v] * ((STEPS if half > 0 else 0) + round(half))
+        return total / (STEPS * sum(losses))
+
+    kept = list(range(len(sides)))
+    for r in reversed(range(len(sides))):
+        same = [q for q in range(r) if (rule_classes[q], sides[q]) == (rule_classes[r], sides[r])]
+        others = [q for q in kept if q != r]
+        if same and worth(kept) - worth(others) <= price * len({a for a, _ in sides[r]}):
+            kept = others
+    return kept

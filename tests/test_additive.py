@@ -118,7 +118,7 @@ def _exact(monkeypatch):
 
 def last(path, fast):
     *_, model = path
-    return fast.finish(model)
+    return fast.finish(fast.merge_similar(model))
 
 
 def as_naive(columns, test):
@@ -171,9 +171,10 @@ def test_the_compiled_kernel_adds_the_same(table):
     columns = SoftColumns.of(values, attributes_of(nominal), weights, WIDTH)
     if not len(columns.ordered):
         return
-    lanes = rng.normal(size=(5, len(values))) * (rng.random(len(values)) < 0.7)
-    lanes[2:] = np.abs(lanes[2:])
     layout = columns.values, columns.bins, columns.n_bins
+    n_scores = int(rng.integers(1, 4))
+    lanes = rng.normal(size=(2 * n_scores + 1, len(values))) * (rng.random(len(values)) < 0.7)
+    lanes[n_scores:] = np.abs(lanes[n_scores:])
     arrays = kernels.binned(*layout, lanes)
     np.testing.assert_array_equal(compiled(kernels).binned(*layout, lanes), arrays)
 
@@ -306,6 +307,24 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, directed):
     rules, fitted = naive.induce(slow, twin, 5, repeats=10)
     assert listed(fast, found) == rules
     np.testing.assert_allclose(found.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
+
+
+def test_similar_rules_are_merged_where_that_costs_nothing():
+    values, ones = np.linspace(0, 1, 60)[:, None], np.ones(60)
+    fast, _ = both_searches(values, [False], ones, 4.0)
+
+    def sizes(classes, *tests):
+        arrays = {"weights": ones, "classes": classes, "loss_weights": ones}
+        blocks = SampleBlocks.of(VotingBlock, fast.columns, **arrays)
+        one = replace(fast, blocks=blocks, n_scores=1)
+        rules = tuple(FoundRule(0, (SoftTest(0, *test),), 1.0) for test in tests)
+        return [rule.times for rule in one.merge_similar(one.fit(rules, np.zeros((1, 3)))).rules]
+
+    step = (values[:, 0] > 0.5).astype(int)
+    assert sizes(step, (AT_LEAST, 28), (AT_LEAST, 30)) == [2]
+    assert sizes(step, (AT_LEAST, 28), (AT_MOST, 30)) == [1, 1]  # other sides
+    peak = (np.abs(values[:, 0] - 0.5) < 0.25).astype(int)
+    assert sizes(peak, (AT_LEAST, 12), (AT_LEAST, 46)) == [1, 1]  # other votes
 
 
 # ---------------------------------------------------------------- the classifier

@@ -71,13 +71,13 @@ def chosen(table, share, most):
     found = [(u, far, tuple(t)) for u, far, t in zip(*rules[:3], strict=True)]
     boxes = Boxes.of(samples, rules)
     boxes.fine_tune(samples, 0.4)
-    return reach.tolist(), types.tolist(), found, boxes
+    return reach.tolist(), types.tolist(), found, samples, boxes
 
 
 @settings(max_examples=often(120), deadline=None)
 @given(tables(), st.sampled_from([0.0, 0.3]), st.integers(3, 6))
 def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
-    reach, types, found, boxes = chosen(table, share, most)
+    reach, types, found, samples, boxes = chosen(table, share, most)
     values, classes, weights, losses, rigid = table
     rows = [[None if np.isnan(x) else float(x) for x in row] for row in values]
     columns = {int(a) for a in np.flatnonzero(rigid)}
@@ -95,6 +95,7 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
     rules = [rule for rule, *_ in expected]
     moved = naive_compact.Moved(rows, labels, units, losses, rules, 0.4)
     assert boxes.weights.tolist() == pytest.approx([weight for _, weight, _ in moved.rules])
+    all_sides = []
     for r, (_, _, sides) in enumerate(moved.rules):
         known = {(a, "equal"): code for q, a, code in boxes.rigid if q == r}
         for k in np.flatnonzero(boxes.there[:, r]):
@@ -102,11 +103,27 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
             side = (int(boxes.attributes[k, r]), "at most" if sign > 0 else "at least")
             known[side] = [sign * boxes.cores[k, r], boxes.widths[k, r]]
         assert known.keys() == sides.keys()
+        all_sides.append({(a, known[a, side] if side == "equal" else side) for a, side in known})
         for side, numbers in sides.items():
             assert known[side] == pytest.approx(numbers, abs=1e-9)
     scores = boxes.scores(*boxes.signed_values(values))[0]
     naive_scores = [[moved.score(r, v)[0] for v in range(len(rows))] for r in range(len(found))]
     np.testing.assert_allclose(scores, np.reshape(naive_scores, scores.shape), atol=1e-9)
+    for price in (0.0, 0.002, 0.1):
+        known = scores.tolist(), all_sides, boxes.classes.tolist(), labels, losses
+        kept = naive_compact.different(*known, price)
+        assert boxes.without_similar(samples, price) == kept
+        one = boxes.take(kept)
+        some = one.scores(*one.signed_values(values))[0]
+        np.testing.assert_array_equal(some, scores[kept])
+
+
+def test_of_equal_boxes_one_stays():
+    values = np.linspace(0, 1, 12)[:, None]
+    classes, units = (values[:, 0] > 0.5).astype(int), np.ones(12)
+    *_, samples, boxes = chosen((values, classes, units, units, np.array([False])), 0.0, 4)
+    assert sorted(boxes.classes.tolist()) == [0, 1]
+    assert boxes.take([0, 1, 0, 1]).without_similar(samples, 0.0) == [0, 1]
 
 
 def as_types(sides, n_attributes):

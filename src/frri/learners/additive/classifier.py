@@ -73,6 +73,8 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
     step on the logarithmic loss, G^2 / (2 (H + lambda)), added up over the classes; a condition
     must multiply it by 1.15. Then the votes of all rules and the bases are fitted together again:
     the minimum of the loss plus lambda / 2 times the squared votes, lambda = 8 / number of classes.
+    At the end, two rules with the same sides of the same features that vote for the same class are
+    merged if the loss rises by less than a rule must promise.
 
     The number of rules is chosen by cross-validation: the smallest number whose accuracy on
     held-out samples differs from the best by at most half a standard error of the difference.
@@ -200,7 +202,9 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)
         rows, own = searched_samples(table, weights)
         split = partial(SampleBlocks.of, VotingBlock, n_jobs=self.n_jobs)
-        *_, model = self._induction(table.take(rows), columns.part(rows), own, split).path(most)
+        searched = self._induction(table.take(rows), columns.part(rows), own, split)
+        *_, model = searched.path(most)
+        model = searched.merge_similar(model)
         model = self._induction(table, columns, weights, self._blocks).finish(model)
         votes = class_scores(snap(model.weights))
         rules = []

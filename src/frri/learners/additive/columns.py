@@ -334,33 +334,31 @@ def _binned_arrays(values: Floats, bins: Integers, n_bins: int, lanes: Floats) -
 
 def _binned_loops(values: Floats, bins: Integers, n_bins: int, lanes: Floats) -> Floats:
     n_columns, n_scores, n_lanes = len(values), len(lanes) // 2, len(lanes)
-    result = np.zeros((2 * n_lanes + n_scores, n_columns, n_bins))
-    sums = np.zeros((n_bins, 7))
-    m = lanes[n_lanes - 1]
-    for r in range(n_scores):
-        g, h = lanes[r], lanes[n_scores + r]
-        for j in range(n_columns):
-            sums[:, :] = 0.0
-            for i in range(len(m)):
-                if m[i] > 0.0:
-                    z, s = values[j, i], sums[bins[j, i]]
-                    s[0] += g[i]
-                    s[1] += h[i]
-                    s[2] += z * g[i]
-                    s[3] += z * h[i]
-                    s[4] += z * z * h[i]
-                    if r == 0:
-                        s[5] += m[i]
-                        s[6] += z * m[i]
-            for b in range(n_bins):
-                result[r, j, b] = sums[b, 0]
-                result[n_scores + r, j, b] = sums[b, 1]
-                result[n_lanes + r, j, b] = sums[b, 2]
-                result[n_lanes + n_scores + r, j, b] = sums[b, 3]
-                result[2 * n_lanes + r, j, b] = sums[b, 4]
-                if r == 0:
-                    result[n_lanes - 1, j, b] = sums[b, 5]
-                    result[2 * n_lanes - 1, j, b] = sums[b, 6]
+    n_sums = 2 * n_lanes + n_scores
+    result, terms = np.zeros((n_sums, n_columns, n_bins)), lanes.T.copy()
+    g, h, m = lanes[0], lanes[n_scores], lanes[n_lanes - 1]
+    for j in range(n_columns):
+        sums = np.zeros((n_bins, n_sums))
+        for i in range(len(m) if n_scores == 1 else 0):
+            if m[i] > 0.0:
+                z, s = values[j, i], sums[bins[j, i]]
+                s[0] += g[i]
+                s[1] += h[i]
+                s[2] += m[i]
+                s[3] += z * g[i]
+                s[4] += z * h[i]
+                s[5] += z * m[i]
+                s[6] += z * z * h[i]
+        for i in range(len(m) if n_scores > 1 else 0):
+            if m[i] > 0.0:
+                z, s, own = values[j, i], sums[bins[j, i]], terms[i]
+                for k in range(n_lanes):
+                    s[k] += own[k]
+                for k in range(n_lanes):
+                    s[n_lanes + k] += z * own[k]
+                for k in range(n_scores):
+                    s[2 * n_lanes + k] += z * z * own[n_scores + k]
+        result[:, j] = sums.T
     return result
 
 

@@ -122,6 +122,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         induction = self._induction(table, columns.part(rows), own, scaled[rows])
         with self._step("rules one after another"):
             *_, model = induction.path(most)
+            model = induction.merge_similar(model)
             model = self._induction(table, columns, weights, scaled).finish(model)
         numbers = unit * snap(model.weights[0])
         self.ruleset_ = RuleSet(

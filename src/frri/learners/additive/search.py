@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from frri._reproducible import log, solve, total
+from frri._reproducible import log, snap, solve, total
 from frri._util import Flags, Floats
 from frri.learners.additive.blocks import AdditiveModel, SampleBlocks, Tests
 from frri.learners.additive.columns import ONE_OF, SoftColumns, SoftTest
@@ -146,8 +146,7 @@ class StagewiseInduction:
         are computed only now and then. Several scores take a step at the same time, each as if the
         others were fixed.
         """
-        times = np.array([rule.times for rule in rules], dtype=np.float64)
-        penalties = np.append(self.penalty / times, 0.0 if self.squared else BASE_PENALTY)
+        penalties = self._penalties(rules)
         signs = np.array([rule.sign for rule in rules] + [0])
         bounds = np.where(signs > 0, 0.0, -np.inf), np.where(signs < 0, 0.0, np.inf)
         factor = 1.0 if self.n_scores == 1 else SEVERAL
@@ -182,11 +181,60 @@ class StagewiseInduction:
             weights = trial
         return FittedRules(rules, weights)
 
+    def _penalties(self, rules: Sequence[FoundRule]) -> Floats:
+        """Return the penalties of the squared weights of rules, and of the base."""
+        times = np.array([rule.times for rule in rules], dtype=np.float64)
+        return np.append(self.penalty / times, 0.0 if self.squared else BASE_PENALTY)
+
     def _projected(self, weights: Floats, bounds: tuple[Floats, Floats]) -> Floats:
         """Return weights within their bounds; the votes of a rule for several classes sum to 0."""
         if self.n_scores == 1:
             return np.clip(weights, *bounds)
         return np.asarray(weights - weights.sum(axis=0) / self.n_scores)
+
+    def merge_similar(self, model: FittedRules) -> FittedRules:
+        """Replace two rules by one of them where the loss rises by less than the price of a rule.
+
+        Such rules have conditions on the same sides of the same features, and vote for the same
+        class. Each rule is compared with those before it. The rule that stays counts as often as
+        both.
+        """
+        second = 1
+        while second < len(model.rules):
+            for first in range(second):
+                if self._are_similar(model, first, second):
+                    merged, loss = self._merged(model, first, second)
+                    if loss < self._objective(model) + self._price(model) * (1.0 - EQUAL):
+                        model, second = merged, second - 1
+                        break
+            second += 1
+        return model
+
+    def _are_similar(self, model: FittedRules, first: int, second: int) -> bool:
+        """Return whether two rules have the same sides and vote for the same class."""
+        pair = model.rules[first], model.rules[second]
+        sides = [(rule.sign, sorted(test[:2] for test in rule.tests)) for rule in pair]
+        votes = snap(model.weights[:, [first, second]])
+        answers = votes.argmax(axis=0) if self.n_scores > 1 else votes[0] > 0.0
+        return sides[0] == sides[1] and bool(answers[0] == answers[1])
+
+    def _merged(self, model: FittedRules, first: int, second: int) -> tuple[FittedRules, float]:
+        """Return the model with the better one of two rules, and its loss."""
+        rules, weights = [*model.rules], model.weights.copy()
+        weights[:, first] += weights[:, second]
+        weights, times = np.delete(weights, second, axis=1), rules[first].times
+        both = rules[first], rules.pop(second)
+        found = []
+        for rule in both:
+            rules[first] = rule._replace(times=times + both[1].times)
+            trial = self.fit(tuple(rules), weights, exact=False)
+            found.append((trial, self._objective(trial)))
+        return found[int(found[1][1] < found[0][1] * (1.0 - EQUAL))]
+
+    def _objective(self, model: FittedRules) -> float:
+        """Return the loss with the penalty of the weights."""
+        loss = float(self.blocks.added("loss", model.model)[0])
+        return loss + _penalty(self._penalties(model.rules), model.weights)
 
     def finish(self, model: FittedRules) -> FittedRules:
         """Return a model with exact weights, without the rules that have none."""

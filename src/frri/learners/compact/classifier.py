@@ -56,6 +56,7 @@ class CompactFRRIClassifier(RuleClassifier):
     classes had the same size, so that a narrow rule of a small class wins against a broad rule of a
     large one. At the end the bounds of the boxes are fine-tuned by gradient descent on the training
     loss and rounded, in a column of integers to integers, in one of 0 and 1 to the value itself.
+    Of two rules with the same class and sides, one is dropped if the selection loses nothing by it.
 
     Every box is compared with every sample, so that time grows quadratically up to 2,000 samples.
     With more, boxes are built around 2,000 evenly spaced samples. With more than 10,000, about
@@ -150,6 +151,8 @@ class CompactFRRIClassifier(RuleClassifier):
             boxes.fine_tune(samples, self.min_support)
             boxes.round_bounds(table.attributes, np.array([*map(are_integers, table.values.T)]))
             boxes.set_weights(samples)
+            kept = boxes.without_similar(samples, PRICE)
+            boxes = boxes.take(kept)
         scores = boxes.scores(*boxes.signed_values(samples.values))[0]
         self.selection_ = Bunch(
             candidates=len(candidates.classes),
@@ -167,7 +170,7 @@ class CompactFRRIClassifier(RuleClassifier):
                 min_error_bound=best.bound / samples.loss_total,
             )
         boxes.set_weights(samples if part is table else self._samples(table, table))
-        self.ruleset_ = self._package(table, boxes, rows[selected.anchors])
+        self.ruleset_ = self._package(table, boxes, rows[selected.anchors[kept]])
 
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
         """Return a copy without a certificate, which calibration does not need."""

@@ -22,7 +22,12 @@ import numpy as np
 from frri._reproducible import exp, log
 from frri._util import Flags, Floats, Ints, Positions
 from frri.induction import TOLERANCE
-from frri.learners.compact.candidates import NONE, BoxSamples, CandidateBoxes
+from frri.learners.compact.candidates import (
+    NONE,
+    BoxSamples,
+    CandidateBoxes,
+    objective_fraction,
+)
 from frri.rules import Condition, NominalCondition, NumericCondition
 from frri.table import Attribute
 
@@ -148,6 +153,41 @@ class Boxes:
                 self.cores[k, r], self.widths[k, r] = scaled
                 self.there[k, r] = core != (high if sign > 0.0 else low)
             self.rounded[k, r] = core, end
+
+    def without_similar(self, samples: BoxSamples, price: float) -> "list[int]":
+        """Return the rules that stay when similar ones are merged, in order.
+
+        Similar rules have the same class and sides on the same features. Of two, the later one is
+        dropped if the objective falls by no more than the price of its features.
+        """
+        sides: list[set[tuple[int, float]]] = [set() for _ in self.classes]
+        for k, r in np.argwhere(self.there).tolist():
+            sides[r].add((int(self.attributes[k, r]), float(self.signs[k, r])))
+        for r, a, code in self.rigid:
+            sides[r].add((a, code + 2.0))  # no sign
+        scores = self.scores(*self.signed_values(samples.values))[0]
+        kept = [*range(len(self.classes))]
+        for r in reversed(kept[1:]):
+            others = [k for k in kept if k != r]
+            twins = [k for k in others if k < r and self.classes[k] == self.classes[r]]
+            if any(sides[k] == sides[r] for k in twins):
+                with_it, without = (
+                    objective_fraction(samples, self.classes[some], scores[some])
+                    for some in (kept, others)
+                )
+                if with_it - without <= price * len({a for a, _ in sides[r]}):
+                    kept = others
+        return kept
+
+    def take(self, rules: Sequence[int]) -> "Boxes":
+        """Return some of the rules."""
+        place = {r: k for k, r in enumerate(rules)}
+        names = "classes", "weights", "there", "attributes", "signs", "cores", "widths"
+        return Boxes(
+            **{name: getattr(self, name)[..., rules] for name in names},
+            rigid=[(place[r], a, code) for r, a, code in self.rigid if r in place],
+            rounded={(k, place[r]): v for (k, r), v in self.rounded.items() if r in place},
+        )
 
     def signed_values(self, values: Floats) -> tuple[list[Floats], Flags]:
         """Return the signed values for each slot, and which samples a rule cannot match."""
