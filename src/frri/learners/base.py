@@ -25,8 +25,6 @@ from frri._util import Floats, Positions, Progress, check_n_jobs, join_names, sh
 from frri.learners.calibration import Calibration, calibration_of
 from frri.learners.size_cv import SizePath
 from frri.learners.training_table import (
-    NumberTable,
-    Table,
     TrainingTable,
     check_class_weight,
     class_factors,
@@ -131,7 +129,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     def _name(self) -> str:
         return type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
 
-    def _about(self, table: TrainingTable | NumberTable) -> dict[str, Any]:
+    def _about(self, table: TrainingTable) -> dict[str, Any]:
         """Return the provenance of rules from a table, as JSON values."""
         # The digest changes with the name, the kind or the order of any column.
         columns = [[attribute.name, attribute.kind] for attribute in table.attributes]
@@ -177,12 +175,28 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             )
         return table, y
 
-    def _weighed(self, table: Table, weights: Floats | None) -> Table:
+    def _weighed(self, table: TrainingTable, weights: Floats | None) -> TrainingTable:
         """Return a table with weights, its missing values imputed if they are to be."""
         if self.missing == "typical":
             filled = impute_missing(table.encoded, weights)
             table = replace(table, values=filled.matrix, attributes=filled.attributes)
         return replace(table, weights=weights)
+
+    def _learn(self, table: TrainingTable) -> Calibration | None:
+        """Find `ruleset_` from a checked table, and its calibration if that comes with it."""
+        raise NotImplementedError
+
+    def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
+        """Return a rule set for a training table; `meaning` has further fields of `RuleSet`."""
+        known: dict[str, Any] = {
+            "attributes": table.attributes,
+            "classes": table.labels,
+            "target": table.target,
+            "missing": self._missing_in_rules,
+            "class_counts": table.class_counts,
+            "about": self._about(table),
+        }
+        return RuleSet(rules=tuple(rules), **known | meaning)
 
     def _new_values(self, X: Any) -> Floats:
         """Check new data against the training columns and encode them."""
@@ -349,22 +363,6 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         self.classes_, codes = np.unique(y, return_inverse=True)
         labels = tuple(self.classes_.tolist())
         return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
-
-    def _learn(self, table: TrainingTable) -> Calibration | None:
-        """Find `ruleset_` from a checked table, and its calibration if that comes with it."""
-        raise NotImplementedError
-
-    def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
-        """Return a rule set for a training table; `meaning` has further fields of `RuleSet`."""
-        known: dict[str, Any] = {
-            "attributes": table.attributes,
-            "classes": table.labels,
-            "target": table.target,
-            "missing": self._missing_in_rules,
-            "class_counts": table.class_counts,
-            "about": self._about(table),
-        }
-        return RuleSet(rules=tuple(rules), **known | meaning)
 
     def _with_statistics(self, ruleset: RuleSet, table: TrainingTable) -> RuleSet:
         """Return the rules with their statistics."""
@@ -548,24 +546,22 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
         return self.ruleset_.predict_interval(table, level)
 
-    def _learn_with_statistics(self, table: NumberTable) -> Self:
-        self._learn_numbers(table)
+    def _learn_with_statistics(self, table: TrainingTable) -> Self:
+        self._learn(table)
         known = table.encoded, table.numbers, table.weights
         self.ruleset_ = self.ruleset_.with_statistics(*known)
         return self
 
-    def _learn_numbers(self, table: NumberTable) -> None:
-        """Find `ruleset_` from a checked table."""
-        raise NotImplementedError
-
-    def _number_table(self, X: Any, y: Any) -> NumberTable:
+    def _number_table(self, X: Any, y: Any) -> TrainingTable:
         """Check the training data, encode them and remember the columns."""
         target, y = named_labels(y, "target")
         check_labels(y)
         table, y = self._encoded(X, y)
         numbers = check_quantities(y, target)
         warn_about_columns(table.attributes, target, len(numbers), stacklevel=5)
-        return NumberTable(table.matrix, numbers, table.attributes, target)
+        one_class = np.zeros(len(numbers), dtype=np.intp)
+        known = table.attributes, target
+        return TrainingTable(table.matrix, one_class, (), *known, numbers=numbers)
 
 
 def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:

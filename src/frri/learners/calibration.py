@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from frri._util import Flags, Floats, Positions, Words
     from frri.learners.base import AnyRuleClassifier
-    from frri.learners.training_table import CheckedTable, TrainingTable
+    from frri.learners.training_table import TrainingTable
 
 # Maximum number of distinct samples to calibrate on, and the minimum number for which it is done.
 MAX_SAMPLES = 1_000
@@ -122,14 +122,14 @@ _SPREAD = 0x9E3779B97F4A7C15
 _ODD = np.uint64(_SPREAD)
 
 
-def equal_rows(table: CheckedTable) -> tuple[Positions, Positions, Words]:
+def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, Words]:
     """Find samples that differ in values or target: the first of each, its index by sample, a key.
 
     They come in the order of their keys, which depend on values and target only.
     """
     known = np.where(np.isnan(table.values), np.inf, table.values + 0.0)  # -0 equals 0
     keys = np.zeros(len(known), dtype=np.uint64)
-    for column in (*known.T, *table.number_columns):
+    for column in (*known.T, *([] if table.labels else [table.numbers])):
         keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
         keys ^= keys >> np.uint64(29)
     keys ^= (table.classes.astype(np.uint64) + np.uint64(1)) * _ODD

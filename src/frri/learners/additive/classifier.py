@@ -213,7 +213,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
                 rules.append(Rule(conditions, label, weight=float(abs(vote[-1]))))
         return tuple(rules), votes[:, -1]
 
-    def _paths_of_folds(self, folds: Folds[TrainingTable], most: int) -> PathsOfFolds:
+    def _paths_of_folds(self, folds: Folds, most: int) -> PathsOfFolds:
         """Learn rules without each fold, one at a time, and decide about its samples."""
         table, weights = folds.table, folds.weights
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)

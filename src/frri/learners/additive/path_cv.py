@@ -5,7 +5,6 @@ depend on the target); samples of the fold that is held out have weight 0.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,7 @@ class PathsOfFolds:
 
     def __init__(
         self,
-        folds: Folds[Any],
+        folds: Folds,
         inductions: Sequence[StagewiseInduction],
         most: int,
         value_of: Callable[[Floats], Floats],

@@ -13,7 +13,7 @@ from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
 from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders, initial_types
-from frri.learners.training_table import NumberTable, scaled_values
+from frri.learners.training_table import TrainingTable, scaled_values
 from frri.learners.validation import check_count, check_range
 from frri.rules import RuleSet
 from frri.rules.contributions import compute_mean_fractions
@@ -109,11 +109,11 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     conditions: Any = None
     calibration_fraction: float = 0.0
 
-    def _learn_numbers(self, table: NumberTable) -> None:
+    def _learn(self, table: TrainingTable) -> None:
         check_pairs(len(table.values))
-        self._learn(table)
+        super()._learn(table)
 
-    def _candidates(self, table: NumberTable) -> Candidates:
+    def _candidates(self, table: TrainingTable) -> Candidates:
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
         initial = initial_types(self.conditions or {}, table.attributes)
         values, nominal = scaled_values(table)
@@ -145,7 +145,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
 
     def _package(
         self,
-        table: NumberTable,
+        table: TrainingTable,
         found: Candidates,
         selected: Ints,
         covers: CoverMatrix,  # noqa: ARG002
@@ -158,15 +158,9 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self.selected_, chosen = anchors[order], selected[order]
 
         def package(numbers: Floats, base: float, about: dict[str, Any]) -> RuleSet:
-            return RuleSet(
-                rules=tuple(found.rules(table, chosen, numbers.tolist())),
-                attributes=table.attributes,
-                target=table.target,
-                semantics="weighted-mean",
-                base=(float(base),),
-                about=about,
-                **self._reading(),
-            )
+            rules = found.rules(table, chosen, numbers.tolist())
+            meaning: dict[str, Any] = {"semantics": "weighted-mean", "base": (float(base),)}
+            return self._made(table, rules, about=about, **meaning, **self._reading())
 
         drawn = package(scaled[self.selected_], 0.0, {})
         fractions = compute_mean_fractions(drawn, table.values)
@@ -182,7 +176,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         if self.times_covered > 1 and self.max_rules is not None:
             raise ValueError("times_covered and max_rules contradict each other: give one of them.")
 
-    def _reason_uncovered(self, table: NumberTable) -> str:  # noqa: ARG002
+    def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
         return (
             "are covered by no rule, because an object with the same or nearly the same values, as "
             "far as they are known and conditions on them allowed, has a number "
