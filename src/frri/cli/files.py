@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,9 @@ from frri.rules import RuleSet
 from frri.rules.json_format import read
 from frri.rules.rule import label_array
 from frri.table import Attribute
+from frri.table.columns import Column, Frame
 from frri.table.encode import category_codes
 from frri.table.targets import bin_edges, bin_of, check_quantities
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Characters of a result that are kept in memory.
 MOST_HELD = 1 << 24
@@ -124,7 +122,7 @@ def _is_special(path: Path) -> bool:
 
 def read_for(
     ruleset: RuleSet, source: str, target: str | None = None, names: str = "", **options: Any
-) -> "pd.DataFrame":
+) -> Frame:
     """Read a table with the columns that rules use; categories, and names of rows, stay strings.
 
     Warnings become notes; the options are those of `read_table`.
@@ -165,7 +163,7 @@ def category_values(ruleset: RuleSet, target: str | None = None) -> dict[str, Co
     return known
 
 
-def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
+def _check_used(ruleset: RuleSet, frame: Frame, source: str) -> None:
     for name in ruleset.used_attributes:
         find_name(name, frame.columns, _shown(source))
 
@@ -191,7 +189,7 @@ class UnseenValues:
         self._rows = 0
         self._columns: list[tuple[Attribute, Counter[Any]]] = [(a, Counter()) for a in used]
 
-    def count(self, frame: "pd.DataFrame") -> None:
+    def count(self, frame: Frame) -> None:
         """Count the values of a part of the table."""
         self._rows += len(frame)
         for attribute, counts in self._columns:
@@ -270,7 +268,7 @@ def read_labelled(
     return frame, labels_of(frame[target], ruleset)
 
 
-def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
+def labels_of(column: Column, ruleset: RuleSet) -> NDArray[Any]:
     """Return the classes or numbers of a column, as the model has them.
 
     Examples

@@ -38,12 +38,11 @@ from frri.rules.rule import (
 from frri.rules.rule_statistics import rule_statistics
 from frri.rules.semantics import SHORTHANDS, Semantics
 from frri.table import Attribute, to_matrix
+from frri.table.columns import Frame
 from frri.table.encode import check_order
 from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from frri.explain import Explanation
     from frri.rules.hierarchy import Hierarchy
 
@@ -452,7 +451,7 @@ class RuleSet:
             return text.ruleset_html(self)
         return notebook_html(self)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> Frame:
         """Return one row per rule: conditions, class, weight and statistics (needs pandas)."""
         pd = import_optional("pandas", "A table of rules", "tables")
         columns = text.rule_columns(self).items()
