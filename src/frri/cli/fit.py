@@ -28,14 +28,7 @@ from typing import Any
 import numpy as np
 
 from frri._util import Progress, find_name, join_names, quote_name
-from frri.cli.console import (
-    Arguments,
-    Parser,
-    json_text,
-    notes,
-    one_line,
-    say,
-)
+from frri.cli.console import Arguments, Parser, json_text, notes, one_line, say
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
 from frri.cli.rules import numbered_rules, rules_as_json
 from frri.learners.registry import TASKS, rule_learners
