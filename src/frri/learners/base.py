@@ -263,9 +263,6 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     # Whether they multiply the sample weights; otherwise the estimator uses them in another way.
     _class_weight_of_objects = True
 
-    # Whether probabilities are calibrated: a parameter of some estimators.
-    calibrate: bool = True
-
     classes_: NDArray[Any]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -334,10 +331,6 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         shares = self.predict_proba(X)
         return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_boolean("calibrate", self.calibrate)
-
     def _training_table(
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
     ) -> TrainingTable:
@@ -369,6 +362,30 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         labels = label_array(table.labels)[table.classes]
         return ruleset.with_statistics(table.encoded, labels, table.weights)
 
+    def _calibrate(self, table: TrainingTable, known: Calibration | None) -> Self:  # noqa: ARG002
+        """Return the estimator as it is: ordinal rules are not calibrated."""
+        return self
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RuleClassifier(AnyRuleClassifier):
+    """Base of the classifiers for classes without an order, which may differ in their costs."""
+
+    decision: str | Mapping[Any, float] = "accuracy"
+    # Whether probabilities are calibrated: a parameter of some estimators.
+    calibrate = True
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_boolean("calibrate", self.calibrate)
+
+    def _training_table(
+        self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> TrainingTable:
+        table = super()._training_table(X, y, sample_weight, class_weight)
+        decision_costs(self.decision, table.labels, table.class_counts)  # an error comes early
+        return table
+
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002
         """Return an unfitted copy for some of the samples and classes."""
         size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
@@ -378,7 +395,10 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         return one
 
     def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
-        """Calibrate the probabilities of the rules, and warn about classes without a rule."""
+        """Calibrate the probabilities for equal costs, then apply those of `decision`.
+
+        Classes without a rule are warned about.
+        """
         _warn_of_silence(self.ruleset_, self.get_params(deep=False))
         if known is None:
             with self._step("calibration"):
@@ -387,27 +407,7 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         if self.ruleset_.semantics.meaning.link == "softmax":
             changes["base"] = tuple(snap(known.scale * np.array(self.ruleset_.base)).tolist())
             changes["rules"] = tuple(scaled_rule(rule, known.scale) for rule in self.ruleset_)
-        self.ruleset_ = replace(self.ruleset_, **changes)
-        return self
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class RuleClassifier(AnyRuleClassifier):
-    """Base of the classifiers for classes without an order, which may differ in their costs."""
-
-    decision: str | Mapping[Any, float] = "accuracy"
-
-    def _training_table(
-        self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
-    ) -> TrainingTable:
-        table = super()._training_table(X, y, sample_weight, class_weight)
-        decision_costs(self.decision, table.labels, table.class_counts)  # an error comes early
-        return table
-
-    def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
-        """Calibrate the probabilities for equal costs, then apply those of `decision`."""
-        super()._calibrate(table, known)
-        self.ruleset_ = self.ruleset_.with_decision(self.decision)
+        self.ruleset_ = replace(self.ruleset_, **changes).with_decision(self.decision)
         return self
 
 
@@ -459,14 +459,6 @@ class OrderedRuleClassifier(AnyRuleClassifier):
         self.classes_ = self.classes_[order]
         labels = tuple(table.labels[c] for c in order)
         return replace(table, labels=labels, classes=np.argsort(order)[table.classes])
-
-    def _calibrate(
-        self,
-        table: TrainingTable,  # noqa: ARG002
-        known: Calibration | None = None,  # noqa: ARG002
-    ) -> Self:
-        """Return the estimator as it is: ordinal rules are not calibrated."""
-        return self
 
 
 class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]

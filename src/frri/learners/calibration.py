@@ -7,23 +7,17 @@ summed (temperature scaling). By default each half of the samples is decided by 
 the other half; additive rules use the folds in which their number of rules is chosen.
 """
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from frri._reproducible import exp, log, total
+from frri._util import Flags, Floats, Positions, Words
+from frri.learners.training_table import TrainingTable
 from frri.rules.inference import shrink_to_priors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from frri._util import Flags, Floats, Positions, Words
-    from frri.learners.base import AnyRuleClassifier
-    from frri.learners.training_table import TrainingTable
 
 # Maximum number of distinct samples to calibrate on, and the minimum number for which it is done.
 MAX_SAMPLES = 1_000
@@ -42,7 +36,7 @@ class Calibration(NamedTuple):
     scale: float = 1.0
 
 
-def calibration_of(learner: AnyRuleClassifier, table: TrainingTable) -> Calibration:
+def calibration_of(learner: Any, table: TrainingTable) -> Calibration:
     """Return the calibration of a fitted estimator with the least held-out log loss.
 
     Without `calibrate`, and with too few samples, the weight of the rules is n / (n + K) for n
@@ -77,7 +71,7 @@ class HeldOut(NamedTuple):
     weight: float
 
     @classmethod
-    def of(cls, table: TrainingTable) -> HeldOut:
+    def of(cls, table: TrainingTable) -> Self:
         """Choose samples of a table, in proportion to the sizes of the classes."""
         first, inverse, _ = equal_rows(table)
         own = table.classes[first]
@@ -100,9 +94,7 @@ def evenly_chosen(classes: Positions, most: int, least: int = 0) -> tuple[Positi
     return rank, rank < np.maximum(least, np.ceil(sizes * min(1.0, most / len(classes))))[classes]
 
 
-def cross_fit(
-    learner: AnyRuleClassifier, table: TrainingTable, samples: HeldOut
-) -> tuple[Floats, Positions]:
+def cross_fit(learner: Any, table: TrainingTable, samples: HeldOut) -> tuple[Floats, Positions]:
     """Return probabilities and decisions for each half by rules learned from the other half."""
     rows, classes = samples.rows, table.classes[samples.rows]
     shares, decided = np.zeros((len(rows), len(table.labels))), np.zeros(len(rows), dtype=np.intp)
