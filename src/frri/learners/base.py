@@ -192,7 +192,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             "attributes": table.attributes,
             "classes": table.labels,
             "target": table.target,
-            "missing": self._missing_in_rules,
+            "missing": "fails" if self.missing == "error" else self.missing,
             "class_counts": table.class_counts,
             "about": self._about(table),
         }
@@ -248,11 +248,6 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     def _allows_missing(self) -> bool:
         """Return whether missing values are allowed."""
         return self.missing != "error"
-
-    @property
-    def _missing_in_rules(self) -> str:
-        """Return the treatment of missing values by the rules."""
-        return "fails" if self.missing == "error" else self.missing
 
 
 class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]

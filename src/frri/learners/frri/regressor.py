@@ -164,7 +164,10 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
 
         drawn = package(scaled[self.selected_], 0.0, {})
         fractions = compute_mean_fractions(drawn, table.values)
-        numbers = snap(_fit_ridge(fractions, scaled, table.all_weights))
+        # Ridge regression: the consequents whose weighted means come nearest to the target.
+        heavy, penalty = fractions * table.all_weights[:, None], PENALTY * np.eye(len(chosen))
+        squares = product(heavy.T, fractions) + penalty
+        numbers = snap(solve(squares, total(heavy.T * scaled)))
         about = self._about(table) | {"selection": self._certificate()}
         self.ruleset_ = package(middle + unit * numbers, middle, about)
 
@@ -185,13 +188,6 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
 
     def _name(self) -> str:
         return "FRRI for numbers"
-
-
-def _fit_ridge(fractions: Floats, target: Floats, weights: Floats) -> Floats:
-    """Return the consequents whose weighted means come nearest to the target, shrunk towards 0."""
-    heavy = fractions * weights[:, None]
-    penalty = PENALTY * np.eye(fractions.shape[1])
-    return solve(product(heavy.T, fractions) + penalty, total(heavy.T * target))
 
 
 def check_pairs(n_samples: int) -> None:
