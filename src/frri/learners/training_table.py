@@ -234,12 +234,13 @@ def with_weights(
         raise
 
 
-def check_class_weight(class_weight: Any) -> None:
-    """Raise an error for a `class_weight` that is not valid."""
-    named = isinstance(class_weight, str) and class_weight == "balanced"
+def check_class_weight(class_weight: Any, names: Sequence[str] = ("balanced",)) -> None:
+    """Raise an error for a `class_weight` that is neither a mapping nor one of the names."""
+    named = isinstance(class_weight, str) and class_weight in names
     if not (named or class_weight is None or isinstance(class_weight, Mapping)):
+        known = ", ".join(f'"{name}"' for name in names)
         raise ValueError(
-            f'class_weight must be "balanced", None or a mapping of classes, '
+            f"class_weight must be {known}, None or a mapping of classes, "
             f"got {short_repr(class_weight)}."
         )
 
