@@ -11,8 +11,7 @@ from frri._reproducible import exp, log, snap, total
 from frri._util import Flags, Floats
 from frri.learners.additive.blocks import SampleBlocks, VotingBlock
 from frri.learners.additive.columns import AT_LEAST, AT_MOST, SoftColumns
-from frri.learners.additive.path_cv import PathsOfFolds
-from frri.learners.additive.search import StagewiseInduction
+from frri.learners.additive.search import PathsOfFolds, StagewiseInduction
 from frri.learners.base import RuleClassifier, RuleLearner
 from frri.learners.calibration import SCALES, Calibration, least_loss
 from frri.learners.size_cv import Folds, measure_name, searched_samples

@@ -13,8 +13,7 @@ from frri._util import Floats, Positions
 from frri.learners.additive.blocks import SampleBlocks, SummingBlock
 from frri.learners.additive.classifier import MOST_RULES, AdditiveRules, upward_sides
 from frri.learners.additive.columns import SoftColumns
-from frri.learners.additive.path_cv import PathsOfFolds
-from frri.learners.additive.search import StagewiseInduction
+from frri.learners.additive.search import PathsOfFolds, StagewiseInduction
 from frri.learners.base import OrderedRuleClassifier, RuleRegressor, standardised
 from frri.learners.size_cv import Folds, SizePath, searched_samples
 from frri.learners.training_table import TrainingTable
