@@ -4,9 +4,10 @@ A set of objects is a row of words, object `i` being bit `i % 64` of word `i // 
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,6 @@ from scipy import sparse
 from frri._compile import either, inner_kernel
 from frri._util import Flags, Floats, Ints, Words
 from frri.cover.budget import Work
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Bytes = NDArray[np.int8]
 Indices = NDArray[np.int32]
@@ -147,7 +145,7 @@ class CoverMatrix:
         return CoverMatrix(indptr, self.words[kept], bits[kept], self.n_objects)
 
     @classmethod
-    def below(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
+    def below(cls, parts: Sequence["CoverMatrix"]) -> "CoverMatrix":
         """Stack the candidates of several matrices over the same objects.
 
         Examples
@@ -165,7 +163,7 @@ class CoverMatrix:
         )
 
     @classmethod
-    def beside(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
+    def beside(cls, parts: Sequence["CoverMatrix"]) -> "CoverMatrix":
         """Join several problems that share neither candidates nor objects.
 
         The objects of each begin at a multiple of 64; bits in between belong to no object.
