@@ -48,14 +48,9 @@ def calibration_of(learner: Any, table: TrainingTable) -> Calibration:
     if not learner.calibrate or not suffice:
         return Calibration(samples.n_distinct / (samples.n_distinct + len(table.labels)))
     shares, decided = cross_fit(learner, table, samples)
-    return least_loss(
-        shares,
-        decided,
-        table.classes[samples.rows],
-        np.array(table.class_counts),
-        table.all_weights[samples.rows],
-        samples.weight,
-    )
+    classes, weights = table.classes[samples.rows], table.all_weights[samples.rows]
+    sizes = np.array(table.class_counts)
+    return least_loss(shares, decided, classes, sizes, weights, samples.weight)
 
 
 class HeldOut(NamedTuple):

@@ -153,6 +153,10 @@ class Folds:
         pairs = zip(parts, self.held_out, strict=True)
         return np.concatenate([part[..., mask] for part, mask in pairs], axis=-1)
 
+    def join_all(self, array: Any) -> Any:
+        """Return an array that is the same for all folds, in the same order."""
+        return self.join([array] * len(self.held_out))
+
 
 def measure_name(learner: Any) -> str:
     """Return what a classifier's size is chosen by."""

@@ -173,16 +173,10 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
                 most = self.path_.chosen
             if self.calibrate:
                 shares = softmax(class_scores(paths.scores(most))).T
-                held_out = len(folds.held_out)
-                calibration = least_loss(
-                    shares,
-                    shares.argmax(axis=1),
-                    folds.join([folds.table.classes] * held_out),
-                    np.array(table.class_counts),
-                    folds.join([folds.weights] * held_out),
-                    float(folds.weights.mean()),
-                    SCALES,
-                )
+                known = shares, shares.argmax(axis=1), folds.join_all(folds.table.classes)
+                sizes, weights = np.array(table.class_counts), folds.join_all(folds.weights)
+                surprise = float(folds.weights.mean())
+                calibration = least_loss(*known, sizes, weights, surprise, SCALES)
         with self._step("rules one after another"):
             rules, base = self.induce(table, table.all_weights, most)
         ruleset = self._made(table, rules, base=tuple(base.tolist()), **VOTES)

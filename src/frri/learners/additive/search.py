@@ -395,7 +395,7 @@ class PathsOfFolds:
         weights: Floats,
     ) -> None:
         self.folds, self.inductions = folds, inductions
-        self.weights = folds.join([weights] * len(inductions))
+        self.weights = folds.join_all(weights)
         self.models: list[list[FittedRules]] = []
         self.values: list[Floats] = []
         paths = [induction.path(most) for induction in inductions]

@@ -418,16 +418,9 @@ class RulePool(NamedTuple):
 
         n = len(samples.classes)
         words = np.concatenate(map_threads(covered, _blocks(self, n), n_jobs), axis=1)
-        return Candidates(
-            self.sources,
-            self.types,
-            self.radii,
-            CoverMatrix.from_words(words, n),
-            np.arange(n)[None],
-            self.classes,
-            np.bincount(samples.classes),
-            {},
-        )
+        boxes = self.sources, self.types, self.radii, CoverMatrix.from_words(words, n)
+        groups = self.classes, np.bincount(samples.classes)
+        return Candidates(*boxes, np.arange(n)[None], *groups, {})
 
 
 class Nearest(NamedTuple):

@@ -210,21 +210,15 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     def _candidates(self, table: TrainingTable) -> Candidates:
         values, nominal = scaled_values(table)
         initial = initial_types(self.conditions or {}, table.attributes)
-        declared = {"initial": initial, "rigid": nominal}
+        declared: dict[str, Any] = {"initial": initial, "rigid": nominal}
         order = class_orders(self.attribute_order, table, values, self.random_state, **declared)
         found = self._induce(values, table.classes, order, **declared)
         self.confidence_, self._types = found.confidence, found.types
         if self.candidates == "shortened":
             return class_candidates(found, table.classes)
         start = perf_counter()
-        more = minimal_rules.all_minimal(
-            values,
-            table.classes,
-            found.confidence,
-            found.types,
-            limit=self.max_candidates,
-            **declared,
-        )
+        known = values, table.classes, found.confidence, found.types
+        more = minimal_rules.all_minimal(*known, limit=self.max_candidates, **declared)
         self._n_incomplete = len(more.incomplete)
         return class_candidates(found, table.classes)._replace(
             anchors=more.anchors,

@@ -140,17 +140,12 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         covers: list[CoverMatrix] = []
         positions = np.zeros((n_classes - 1, len(first)), dtype=np.int64)
         n_bits = 0
+        options: dict[str, Any] = {"rigid": rigid, "n_jobs": self.n_jobs}
         for k in range(n_classes - 1):
             upper = classes > k
+            codes = upper.astype(np.intp)
             for own, initial in _sides(upper, declared):
-                found = induction.induce(
-                    distinct,
-                    upper.astype(np.intp),
-                    order,
-                    initial=initial,
-                    rigid=rigid,
-                    n_jobs=self.n_jobs,
-                )
+                found = induction.induce(distinct, codes, order, initial=initial, **options)
                 side = np.flatnonzero(own)
                 positions[k, side] = n_bits + found.positions[side]
                 n_bits += -(-found.covers.n_objects // 64) * 64
@@ -159,16 +154,10 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
                 covers.append(found.covers.take(side))
         below = np.cumsum(np.bincount(classes, minlength=n_classes))[:-1]
         anchors, types, confidence, groups = map(np.concatenate, zip(*parts, strict=True))
-        return Candidates(
-            anchors,
-            types,
-            confidence,
-            CoverMatrix.beside(covers),
-            positions[:, copy_of.ravel()],
-            groups,
-            np.column_stack([below, len(classes) - below]).ravel(),
-            {"candidates": perf_counter() - start},
-        )
+        sizes = np.column_stack([below, len(classes) - below]).ravel()
+        boxes = anchors, types, confidence, CoverMatrix.beside(covers)
+        seconds = {"candidates": perf_counter() - start}
+        return Candidates(*boxes, positions[:, copy_of.ravel()], groups, sizes, seconds)
 
     def _package(
         self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix

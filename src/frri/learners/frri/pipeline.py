@@ -255,17 +255,9 @@ class FRRILearner(RuleLearner):
 
 def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
     """Return the rule of every sample for its class."""
-    return Candidates(
-        np.arange(len(classes)),
-        found.types,
-        found.confidence,
-        found.covers,
-        found.positions[None],
-        classes,
-        np.bincount(classes),
-        found.seconds,
-        found.preselected,
-    )
+    boxes = np.arange(len(classes)), found.types, found.confidence, found.covers
+    groups = classes, np.bincount(classes)
+    return Candidates(*boxes, found.positions[None], *groups, found.seconds, found.preselected)
 
 
 # --- Limits on the selected rules
@@ -357,15 +349,8 @@ class Limits(NamedTuple):
             coverable = [covers.only(groups == g).union().sum() for g in range(len(sizes))]
             left_out = np.maximum(coverable - np.ceil(self.coverage * sizes - ROUNDING), 0)
             prices = np.full(len(groups), sizes.sum() + 1)
-        return partial_cover(
-            covers,
-            prices,
-            groups,
-            costs=costs,
-            at_most=self.max_rules,
-            left_out=left_out,
-            **search,
-        )
+        search |= {"at_most": self.max_rules, "left_out": left_out}
+        return partial_cover(covers, prices, groups, costs=costs, **search)
 
     def certificate(self, cover: Cover | PartialCover, n_samples: int) -> dict[str, Any]:
         """Return what is proved about the selected rules."""

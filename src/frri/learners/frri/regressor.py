@@ -128,16 +128,9 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         centers = np.where(found.types != ConditionType.UNUSED, values, 0.0)
         rules = np.column_stack([found.confidence, found.types, centers])
         kept = np.unique(rules, axis=0, return_index=True)[1].astype(np.int64)
-        return Candidates(
-            kept,
-            found.types[kept],
-            found.confidence[kept],
-            found.covers.take(kept),
-            found.positions[None],
-            np.zeros(len(kept), dtype=np.int64),
-            np.array([len(values)]),
-            found.seconds,
-        )
+        boxes = kept, found.types[kept], found.confidence[kept], found.covers.take(kept)
+        one_group = np.zeros(len(kept), dtype=np.int64), np.array([len(values)])
+        return Candidates(*boxes, found.positions[None], *one_group, found.seconds)
 
     def _costs(self, found: Candidates, covers: CoverMatrix) -> Ints:  # noqa: ARG002
         """Return the number of samples left out: of the fewest rules, those that cover most."""
