@@ -16,6 +16,7 @@ from frri.induction import ConditionType
 from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rule
 from frri.rules.rule import as_labels, label_array
 from frri.table import Attribute, EncodedTable, column_names
+from frri.table.checks import check_weights
 from frri.table.columns import is_missing, plain_table, to_number
 
 # From here on not every integer is a floating-point number.
@@ -298,17 +299,7 @@ def _checked(sample_weight: Any, n_rows: int) -> Floats:
             "give one weight per row."
         )
     weights = _numbers(array)
-    wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
-    if len(wrong):
-        row = wrong[0]
-        raise ValueError(
-            f"sample_weight holds {weights[row]:g} in row {row + 1} "
-            f"({len(wrong)} of {n_rows} rows); weights must be 0 or more and finite."
-        )
-    if n_rows and not weights.any():
-        raise ValueError(
-            "sample_weight is zero in every row; give at least one row a weight above 0."
-        )
+    check_weights(weights, "sample_weight")
     with np.errstate(over="ignore"):
         if weights.sum() == np.inf:
             raise ValueError(

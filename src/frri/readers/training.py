@@ -18,7 +18,7 @@ from frri.readers.infer_types import (
     resolve_words,
     to_strings,
 )
-from frri.table.checks import find_mistake
+from frri.table.checks import check_weights, find_mistake
 from frri.table.columns import Column, Frame, kind_of
 from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
 
@@ -322,17 +322,7 @@ def _weights(column: Column) -> Any:
     if kind_of(column) != "numeric":
         raise ValueError(f"The weights {column.name!r} are not numbers; choose another column.")
     values = column.to_numpy(dtype=float)
-    wrong = ~((values >= 0) & (values < float("inf")))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"The weights {column.name!r} hold {values[row]:g} in row {row + 1}; "
-            "they must be 0 or more and finite."
-        )
-    if not values.any():
-        raise ValueError(
-            f"The weights {column.name!r} are all 0; at least one row must weigh something."
-        )
+    check_weights(values, f"The column of weights {column.name!r}")
     return values
 
 
