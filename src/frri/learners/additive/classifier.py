@@ -118,8 +118,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         If True, probabilities are calibrated by held-out scores. If False, they are shrunk towards
         class frequencies by a fixed amount, and with a number as `max_rules` there is a single fit.
         Predicted classes are the same.
-    n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes

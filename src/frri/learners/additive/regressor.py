@@ -69,16 +69,12 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         samples differs from the best by at most half a standard error of the difference (14 with
         fewer than 20 distinct samples). A number gives the first rules of the same path. A rule
         must promise to lower the squared error by 0.4 variances of the residuals.
-    max_conditions : int, default=4
-        Maximum number of conditions of a rule.
-    {max_categories}
-    min_support : float, default=0.0
-        Fraction of all samples that a rule must cover, degrees added up, to be added.
+    max_conditions, max_categories, min_support
+        See `AdditiveRulesClassifier`.
     {monotonic_cst}
     {calibration_fraction}
     {missing}
-    n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes
@@ -193,10 +189,9 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
     max_rules : int or "auto", default="auto"
         Maximum number of rules, as in `AdditiveRulesRegressor`; R² is that of the scores.
     max_conditions, max_categories, min_support
-        See `AdditiveRulesRegressor`.
+        See `AdditiveRulesClassifier`.
     {missing}
-    n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes

@@ -131,10 +131,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         Random seed of ``attribute_order="random"``.
     {calibrate}
     {decision}
-    n_jobs : int, optional
-        Number of threads for large tables and for prediction: -1 for all cores, -2 for all but one,
-        and so on. None is all cores, or one inside a job of joblib. Results are the same in any
-        case.
+    {n_jobs}
     {verbose}
     effort : int
         Old name of `work_limit`; it goes in version 0.4.

@@ -63,8 +63,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         Maximum number of rules: those that cover most; each union keeps one at least.
     work_limit, time_limit, random_state
         See `FRRIClassifier`.
-    n_jobs : int, optional
-        Number of threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes

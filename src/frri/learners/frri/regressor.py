@@ -64,8 +64,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     {calibration_fraction}
     work_limit, time_limit, random_state
         See `FRRIClassifier`.
-    n_jobs : int, optional
-        Number of threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes
