@@ -72,16 +72,10 @@ def facts(
         `max_rows` (or wide ones), a random subset is embedded.
     y : array-like, optional
         Their classes, or their numbers.
-    max_rows : int, default=5000
-        Maximum number of embedded samples.
-    names : sequence, optional
-        Names of the samples; by default they are numbered.
+    max_rows, names, stability, fixed
+        See `frri.report.write_report`.
     seed : int, default=0
         Random seed of the subset and of the permutation importance.
-    stability : Stability, optional
-        Result of `frri.compare.stability` for these rules.
-    fixed : collection of str, optional
-        Features that cannot change, such as age: no counterfactual explanation changes them.
 
     Returns
     -------
