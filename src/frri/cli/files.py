@@ -32,8 +32,6 @@ MOST_HELD = 1 << 24
 
 
 # ------------------------------------------------------------------ models
-
-
 def load_model(source: str) -> RuleSet:
     """Load the rule set of a saved model, from a file or with ``-`` from standard input."""
     name = _shown(source)
@@ -56,8 +54,6 @@ def _shown(source: str) -> str:
 
 
 # ------------------------------------------------------------------ results
-
-
 def check_files(inputs: Sequence[str], output: str | None = None) -> None:
     """Raise a ValueError if files cannot be read together, or the output cannot be written.
 
@@ -118,8 +114,6 @@ def _is_special(path: Path) -> bool:
 
 
 # ------------------------------------------------------------------ tables for a model
-
-
 def read_for(
     ruleset: RuleSet, source: str, target: str | None = None, names: str = "", **options: Any
 ) -> Frame:
@@ -229,8 +223,6 @@ def _describe_unseen(attribute: Attribute, counts: Counter[Any], rows: str) -> l
 
 
 # ------------------------------------------------------------------ true classes and numbers
-
-
 def read_to_learn(arguments: Arguments, **options: Any) -> tuple[Any, Any, Any]:
     """Return the table, the target and the weights of a table to learn from.
 
@@ -324,8 +316,6 @@ def _number(text: str) -> float | None:
 
 
 # ------------------------------------------------------------------ stability
-
-
 def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) -> Any:
     """Return the stability of the rules of a model, by a table with the true classes or numbers."""
     from frri.compare.stability import stability  # noqa: PLC0415 - slow to import

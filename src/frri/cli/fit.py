@@ -175,8 +175,6 @@ def run(arguments: Arguments) -> None:
 
 
 # ------------------------------------------------------------------ the table
-
-
 def _say_leakage(scores: Mapping[str, float], task: str) -> None:
     """Print notes about columns that alone predict the target nearly perfectly, the first few."""
     measure = "R2" if task == "regression" else "accuracy"
@@ -265,8 +263,6 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
 
 
 # ------------------------------------------------------------------ the estimator
-
-
 def _named_learner(arguments: Arguments) -> Any:
     """Return the estimator that the options name, None if they name none."""
     name, settings = arguments.learner, arguments.settings
@@ -393,8 +389,6 @@ def _parse_setting(text: str) -> tuple[str, Any]:
 
 
 # ------------------------------------------------------------------ results
-
-
 def _write_rules(arguments: Arguments, model: Any) -> None:
     """Write the rules to the output, and their number to standard error."""
     output, ruleset, learner = arguments.output, model.ruleset_, model.best_estimator_

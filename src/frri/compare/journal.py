@@ -148,8 +148,6 @@ class Results:
 
 
 # ------------------------------------------------------------------ the file
-
-
 class JournalError(ValueError):
     """A results file that cannot be read or continued."""
 

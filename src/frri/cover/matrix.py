@@ -234,8 +234,6 @@ def _starts(lengths: NDArray[Any]) -> Ints:
 
 
 # ------------------------------------------------------------------ greedy covers
-
-
 def greedy_cover(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
     """Return a cover without redundant candidates, ascending.
 
@@ -295,7 +293,6 @@ def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints, work: Work
 
 
 # ------------------------------------------------------------------ kernels
-
 HERE = sys.modules[__name__]
 NONE, ONE, ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 # A de Bruijn sequence: shifted by 0 to 63 places, its first six bits take every value once.

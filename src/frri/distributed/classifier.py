@@ -175,8 +175,6 @@ class RemoteCovers:
 
 
 # --- On the workers
-
-
 def _cover_block(
     table: BitmapBackend,
     low: int,

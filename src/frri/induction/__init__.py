@@ -142,7 +142,6 @@ def induce(
 
 
 # --- Backends
-
 Backend = NumpyBackend | BitmapBackend | FuzzyBackend
 
 

@@ -152,8 +152,6 @@ def approximations(values: Floats, classes: Positions, n_classes: int, kind: str
 
 
 # --- bins
-
-
 class BinnedTable(NamedTuple):
     """A table with its values replaced by bins, between the cuts of its elementary tests.
 
@@ -252,8 +250,6 @@ def _cuts(column: Floats, classes: Positions) -> tuple[Floats, Ints]:
 
 
 # --- sequential covering, the loop of LEM2 and MODLEM
-
-
 class BinnedRule(NamedTuple):
     """A class, and the conditions of a rule for it, one for each feature that it uses."""
 
@@ -465,8 +461,6 @@ class SplitSearch:
 
 
 # --- rules of the rule model
-
-
 def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -> Condition:
     j, first, _ = condition
     attribute = table.attributes[j]

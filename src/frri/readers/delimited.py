@@ -63,7 +63,6 @@ def _warn(message: str) -> None:
 
 
 # ------------------------------------------------------------------ encoding
-
 # Control characters other than tabs, line breaks and the old end of file: texts have none.
 _CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f]")
 
@@ -102,8 +101,6 @@ def is_utf16(content: bytes) -> bool:
 
 
 # ------------------------------------------------------------------ layout
-
-
 class Layout(NamedTuple):
     """A text of separated values from its header on, its separator and its column names."""
 
@@ -220,8 +217,6 @@ def _distinct(columns: list[str], name: str) -> list[str]:
 
 
 # ------------------------------------------------------------------ cells
-
-
 def _parse(layout: Layout, name: str, options: ReadOptions) -> Frame:
     """Parse the cells; columns are called by their positions."""
     pd = import_pandas()

@@ -189,8 +189,6 @@ _DECOMPRESS: dict[str, Callable[[Any], Any]] = {
 
 
 # ------------------------------------------------------------------ ARFF, spreadsheets and JSON
-
-
 def _read_arff(content: bytes, name: str, options: ReadOptions) -> Frame:
     """Read an ARFF or KEEL file; nominal attributes stay strings."""
     text = decode(content, name)
@@ -330,7 +328,6 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> Frame:
 
 
 # ------------------------------------------------------------------ Parquet
-
 # Names that pandas gives to the levels of an index without names.
 _INDEX = re.compile(r"__index_level_\d+__")
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
@@ -382,8 +379,6 @@ def _arrow_frame(table: Any, name: str) -> Frame:
 
 
 # ------------------------------------------------------------------ files in parts
-
-
 class Batch(NamedTuple):
     """A part of a table, the number of rows before it, and the fraction of the file read."""
 

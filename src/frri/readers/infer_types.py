@@ -63,8 +63,6 @@ DEFAULTS = ReadOptions()
 
 
 # ------------------------------------------------------------------ inferred types
-
-
 def infer_columns(frame: Frame, options: ReadOptions) -> Frame:
     """Infer the types of the columns of strings, except of those declared as strings."""
     if all(dtype.kind != "O" for dtype in frame.dtypes):
@@ -195,8 +193,6 @@ def replace_na(frame: Frame, na_values: Collection[str]) -> Frame:
 
 
 # ------------------------------------------------------------------ numbers
-
-
 def parse_numbers(column: Column) -> Column:
     """Convert strings to numbers, to the last bit; NaN for other strings."""
     numbers = import_pandas().to_numeric(column, errors="coerce")
@@ -289,7 +285,6 @@ def _parse_amounts(values: list[str], decimal_commas: bool) -> tuple[str, dict[s
 
 
 # ------------------------------------------------------------------ dates
-
 # Dates outside these years may mark missing values.
 EARLIEST_YEAR, LATEST_YEAR = 1000, 2999
 _ISO = "ISO8601"
@@ -360,8 +355,6 @@ def check_date_format(date_format: str) -> None:
 
 
 # ------------------------------------------------------------------ declared types
-
-
 def declare(
     frame: Frame,
     name: str,
@@ -415,8 +408,6 @@ def to_strings(column: Column) -> Column:
 
 
 # ------------------------------------------------------------------ checks
-
-
 def looks_like_identifier(column: Column) -> bool:
     """Return whether most strings of a column are distinct, as in identifiers.
 

@@ -193,8 +193,6 @@ class _Table:
 
 
 # ------------------------------------------------------------------ without samples
-
-
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     """Return provenance, size and proof; whether samples are those of the training, if known."""
     about = About(ruleset.about).plain()
@@ -310,8 +308,6 @@ def _stability(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
 
 
 # ------------------------------------------------------------------ with samples
-
-
 def _sample(table: _Table, max_rows: int, room: int, seed: int) -> Positions:
     """Return the samples to embed, ascending: as many as allowed and as fit."""
     if max_rows < 1:
@@ -417,8 +413,6 @@ def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> l
 
 
 # ------------------------------------------------------------------ charts
-
-
 def colored_classes(counts: Floats) -> list[int]:
     """Return the classes with a color of their own: all, or the largest ones, in their order."""
     return sorted(np.argsort(-counts, kind="stable")[:N_COLORS].tolist())

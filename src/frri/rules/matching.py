@@ -88,7 +88,6 @@ class RuleArrays:
         self.allowed = np.array(allowed, dtype=np.bool_)
 
     # ---------------------------------------------------------------- conditions
-
     def blocks(self, n_samples: int) -> Iterator[slice]:
         """Yield slices of samples, at least one, whose memberships stay in the cache."""
         size = max(1, BLOCK // max(1, len(self.columns)))
@@ -180,7 +179,6 @@ class RuleArrays:
         return np.where(self.weights > 0.0, values, -np.inf)
 
     # ---------------------------------------------------------------- consequents
-
     @cached_property
     def classes(self) -> Positions:
         """The position of each rule's class."""

@@ -220,7 +220,6 @@ class RuleSet:
         return self.rules[index]
 
     # ---------------------------------------------------------------- prediction
-
     def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Predict the class of each sample, or its number.
 
@@ -270,7 +269,6 @@ class RuleSet:
         return Decision(self, matrix, n_jobs).probabilities
 
     # ---------------------------------------------------------------- statistics
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on a labelled table, in regression R².
 
@@ -331,7 +329,6 @@ class RuleSet:
         return explain(self, row, unchangeable=unchangeable, effort=effort, **goal)
 
     # ---------------------------------------------------------------- editing
-
     def with_decision(self, decision: "str | Mapping[Any, float]") -> "RuleSet":
         """Return the same rules with other costs of misclassification; nothing is fitted again.
 
@@ -434,7 +431,6 @@ class RuleSet:
         return position
 
     # ---------------------------------------------------------------- display
-
     def __str__(self) -> str:
         return "\n".join(text.ruleset_lines(self))
 
@@ -458,7 +454,6 @@ class RuleSet:
         return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in self])
 
     # ---------------------------------------------------------------- model files
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; `from_dict` reads them."""
         return json_format.to_dict(self)

@@ -287,8 +287,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
 
 # --- Bags
-
-
 class Bags(NamedTuple):
     """Samples of bags: first ones of equal samples, which of these each is, and who is in."""
 
@@ -372,8 +370,6 @@ def rules_of_bag(
 
 
 # --- Rules of all bags
-
-
 class Samples(NamedTuple):
     """Scaled samples: values, classes, and nominal features (None without any)."""
 

@@ -335,8 +335,6 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
 
 # --- Memory
-
-
 class NotEnoughMemoryError(MemoryError, ValueError):
     """A fit would need more memory than is free or allowed."""
 

@@ -251,8 +251,6 @@ class FRRILearner(RuleLearner):
 
 
 # --- Candidates
-
-
 def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
     """Return the rule of every sample for its class."""
     boxes = np.arange(len(classes)), found.types, found.confidence, found.covers
@@ -261,7 +259,6 @@ def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
 
 
 # --- Limits on the selected rules
-
 # Rounding error of a fraction of a class.
 ROUNDING = 1e-9
 
@@ -396,7 +393,6 @@ def describe_unproved(selection: Mapping[str, Any]) -> str:
 
 
 # --- Orders of features
-
 # Values of `conditions`, and the type from which a feature then starts.
 RESTRICTIONS = {
     "any": ConditionType.SIMILAR,
@@ -537,8 +533,6 @@ def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
 
 
 # --- Checks and messages
-
-
 def too_many_rules(n_rules: int, n_samples: int) -> bool:
     """Return whether the number of rules suggests another estimator.
 

@@ -159,8 +159,6 @@ def grow(coded, kept, columns, min_units):
 
 
 # --- restrict: the same columns with fewer samples
-
-
 def _restrict_interpreted(coded, kept):
     """Keep the samples whose flag is set, in the order of every feature."""
     positions = kept.take(coded >> ONE).ravel().nonzero()[0]
@@ -186,8 +184,6 @@ restrict = either(interpreted=_restrict_interpreted, loops=_restrict_loops)
 
 
 # --- weights_of: positives and all samples
-
-
 def _weights_interpreted(codes, units):
     """Return the weight of the positives and of all samples, in units."""
     positive = codes & ONE
@@ -217,8 +213,6 @@ weights_of = either(interpreted=_weights_interpreted, loops=_weights_loops)
 
 
 # --- best_test: the test of greatest information gain
-
-
 def _best_test_interpreted(coded, columns, positives, total):
     """Find the test of greatest gain `p * (log2((p + 1) / (t + 1)) - log2((P + 1) / (T + 1)))`.
 
@@ -379,8 +373,6 @@ def beyond(column, order, comparison, value):
 
 
 # --- purest_support: the support of one test
-
-
 def _purest_support_interpreted(column, value, outward, failed, positive, weights):
     """Return the greatest purity that a support gives a test, and the widest such support.
 

@@ -350,7 +350,6 @@ class ClassProblem:
         return [rule for rule, keep in zip(rules, kept[::-1].tolist(), strict=True) if keep]
 
     # ------------------------------------------------------------------ single rules
-
     def _split(self, left: Remaining) -> tuple[Flags, Flags]:
         return split(self.columns.classes, left.rows, self.learner.folds, self.random)
 
@@ -393,7 +392,6 @@ class ClassProblem:
         return CrispRule(tests, covers, length_of_rule(len(tests), self.columns.n_tests))
 
     # ------------------------------------------------------------------ samples
-
     def _without(self, left: Remaining, covered: Flags) -> Remaining:
         """Return the samples that are left when a rule covers some of them."""
         rows = left.rows & ~covered
