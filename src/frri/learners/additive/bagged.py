@@ -11,12 +11,7 @@ from frri.learners.additive.classifier import VOTES, AdditiveRulesClassifier, ch
 from frri.learners.base import RuleClassifier, scaled_rule
 from frri.learners.calibration import MIN_SAMPLES, SCALES, Calibration, least_loss, scale_votes
 from frri.learners.training_table import TrainingTable, check_class_weight
-from frri.learners.validation import (
-    check_count,
-    check_part,
-    random_numbers,
-    random_seeds,
-)
+from frri.learners.validation import check_count, check_part, random_numbers, random_seeds
 from frri.rules import RuleSet
 from frri.rules.inference import shrink_to_priors
 

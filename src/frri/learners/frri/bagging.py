@@ -484,11 +484,7 @@ def nearest_in_batches(
 
 
 def out_of_bag_votes(
-    pool: RulePool,
-    samples: Samples,
-    unseen: Flags,
-    nearest: Nearest,
-    n_jobs: int | None = None,
+    pool: RulePool, samples: Samples, unseen: Flags, nearest: Nearest, n_jobs: int | None = None
 ) -> Floats:
     """Return samples x classes: scores by the rules whose bags do not contain a sample.
 
