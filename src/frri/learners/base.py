@@ -88,6 +88,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None = None
     verbose: int = 0
 
+    # Name of the algorithm, if it is not that of the class.
+    _algorithm: ClassVar[str] = ""
     # Treatments of missing values to choose from.
     _missing_choices: ClassVar[tuple[str, ...]] = ("typical", "fails", "error")
 
@@ -127,7 +129,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return Progress(f"{self._name()}: {what}", closing=True)
 
     def _name(self) -> str:
-        return type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
+        own = type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
+        return self._algorithm or own
 
     def _about(self, table: TrainingTable) -> dict[str, Any]:
         """Return the provenance of rules from a table, as JSON values."""

@@ -82,6 +82,8 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     (True, array([0, 0]))
     """
 
+    _algorithm = "Bagged rules"
+
     oob_score_: float = field(init=False)
     oob_decision_function_: Floats = field(init=False)
 
@@ -178,9 +180,6 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
             return self.class_weight
         sizes = np.array(table.class_counts)
         return dict(zip(table.labels, np.sqrt(sizes.sum() / sizes).tolist(), strict=True))
-
-    def _name(self) -> str:
-        return "Bagged rules"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

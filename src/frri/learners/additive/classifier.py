@@ -40,6 +40,8 @@ MOST = 10_000
 class AdditiveRules(RuleLearner):
     """Base of the estimators that add rules one at a time."""
 
+    _algorithm = "Additive rules"
+
     max_rules: int | Literal["auto"] = "auto"
     max_conditions: int = 4
     max_categories: int = 8
@@ -51,9 +53,6 @@ class AdditiveRules(RuleLearner):
         check_size(self.max_rules, self.max_conditions)
         check_count("max_categories", self.max_categories, 1)
         check_share("min_support", self.min_support)
-
-    def _name(self) -> str:
-        return "Additive rules"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

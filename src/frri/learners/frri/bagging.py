@@ -127,6 +127,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     [0, 0, 0]
     """
 
+    _algorithm = "FRRI on bags"
     _warns_of_many_rules = True
     _check_batches: Any = field(init=False, default=())
 
@@ -271,9 +272,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         """Return a copy that stops at the first cover: a proof does not change probabilities."""
         one: Self = super()._for_part(rows, labels).set_params(work_limit=0)
         return one
-
-    def _name(self) -> str:
-        return "FRRI on bags"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -110,6 +110,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     Proved: no answer falls as rooms rises or noise falls, all else being equal.
     """
 
+    _algorithm = "FRRI"
     _fractions_of = "union"
 
     class_order: Any = None
@@ -183,9 +184,6 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
             **self._reading(),
         )
         self.ruleset_ = self._with_statistics(ruleset, table)
-
-    def _name(self) -> str:
-        return "FRRI"
 
     def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
         better, worse = (" or better", " or worse") if self.selection_.monotone else ("", "")

@@ -101,6 +101,8 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     True
     """
 
+    _algorithm = "FRRI for numbers"
+
     confidence_: Floats = field(init=False)
 
     tau: float = 1.5
@@ -177,9 +179,6 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
             "far as they are known and conditions on them allowed, has a number "
             f"{self.tau:g} standard deviations away or more"
         )
-
-    def _name(self) -> str:
-        return "FRRI for numbers"
 
 
 def check_pairs(n_samples: int) -> None:
