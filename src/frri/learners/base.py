@@ -372,6 +372,8 @@ class RuleClassifier(AnyRuleClassifier):
     decision: str | Mapping[Any, float] = "accuracy"
     # Whether probabilities are calibrated: a parameter of some estimators.
     calibrate = True
+    # Parameters of the copies that learn from parts, to calibrate.
+    _of_parts: ClassVar[dict[str, Any]] = {}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -387,7 +389,7 @@ class RuleClassifier(AnyRuleClassifier):
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002
         """Return an unfitted copy for some of the samples and classes."""
         size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
-        one: Self = clone(self).set_params(verbose=0, **size)
+        one: Self = clone(self).set_params(verbose=0, **size, **self._of_parts)
         if isinstance(one.class_weight, Mapping):
             one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
         return one

@@ -1,10 +1,10 @@
 """Bagged FRRI: rules from bags of the table, pooled into one rule set."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -28,7 +28,6 @@ from frri.learners.frri.pipeline import (
 )
 from frri.learners.training_table import TrainingTable, box_rule, scaled_values
 from frri.learners.validation import check_choice, check_count, check_part, random_seeds
-from frri.rules import Label
 from frri.rules.measures import balanced_accuracy
 from frri.rules.rule import label_array
 from frri.table import to_matrix
@@ -128,6 +127,8 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     """
 
     _algorithm = "FRRI on bags"
+    # A proof does not change probabilities.
+    _of_parts: ClassVar[dict[str, Any]] = {"work_limit": 0}
     _warns_of_many_rules = True
     _check_batches: Any = field(init=False, default=())
 
@@ -267,11 +268,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
         return "are covered by no rule of any bag (more or larger bags leave fewer)"
-
-    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
-        """Return a copy that stops at the first cover: a proof does not change probabilities."""
-        one: Self = super()._for_part(rows, labels).set_params(work_limit=0)
-        return one
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

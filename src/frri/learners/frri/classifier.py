@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,6 +191,8 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     """
 
     _warns_of_many_rules = True
+    # The first cover will do: a proof does not change probabilities.
+    _of_parts: ClassVar[Any] = {"work_limit": 0, "effort": "deprecated", "time_limit": 0}
 
     confidence_: Floats = field(init=False)
 
@@ -266,14 +268,11 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         whole = self.candidates == "all-minimal" or not self._limits().all_candidates
         return None if whole else planned
 
-    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
-        """Return a copy that stops at the first cover: a proof does not change probabilities."""
+    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Any:
         order = self.attribute_order
         if np.ndim(order) == 2:
             order = np.asarray(order)[rows]
-        quick = {"work_limit": 0, "effort": "deprecated", "time_limit": 0, "attribute_order": order}
-        one: Self = super()._for_part(rows, labels).set_params(**quick)
-        return one
+        return super()._for_part(rows, labels).set_params(attribute_order=order)
 
     @property
     def condition_types_(self) -> NDArray[np.object_]:
