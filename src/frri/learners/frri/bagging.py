@@ -353,14 +353,8 @@ def rules_of_bag(
     chosen = minimum_cover(limits.allow(found), found.lengths, work_limit=0).selected
     types = np.zeros((len(chosen), scaled.shape[1]), dtype=np.int8)
     types[:, used] = found.types[chosen]
-    return RulePool(
-        points=scaled[chosen],
-        types=types,
-        radii=found.confidence[chosen],
-        classes=table.classes[chosen],
-        sources=rows[chosen].astype(np.int64),
-        bags=np.full(len(chosen), bag, dtype=np.int64),
-    )
+    known = found.confidence[chosen], table.classes[chosen], rows[chosen].astype(np.int64)
+    return RulePool(scaled[chosen], types, *known, np.full(len(chosen), bag, dtype=np.int64))
 
 
 # --- Rules of all bags

@@ -175,14 +175,9 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         relations = np.where(rising, "at least", "at most").tolist()
         rules = found.rules(table, chosen, labels, relation=relations)
         about = self._about(table) | {"selection": self._certificate()}
-        ruleset = self._made(
-            table,
-            rules,
-            semantics="at-least-class",
-            fallback="nearest",
-            about=about | {"monotone": claim} if claim else about,
-            **self._reading(),
-        )
+        about |= {"monotone": claim} if claim else {}
+        meaning = {"semantics": "at-least-class", "fallback": "nearest"} | self._reading()
+        ruleset = self._made(table, rules, about=about, **meaning)
         self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
