@@ -1,5 +1,7 @@
 """Bagged additive rules: one ruleset that is the mean of the bags, and what they say of unseen objects."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
@@ -26,8 +28,9 @@ def bagged(wine):
 
     class Watched(AdditiveRulesBaggingClassifier):
         def _bag(self, *given):
-            bags.append(super()._bag(*given))
-            return bags[-1]
+            found = super()._bag(*given)
+            bags.append(SimpleNamespace(ruleset=found[0], unseen=found[2]))
+            return found
 
     return Watched(n_estimators=6, random_state=0, n_jobs=1).fit(*wine), bags
 

@@ -344,9 +344,9 @@ def test_missing_libraries_are_named_with_the_remedy(monkeypatch, capsys):
     ("values", "sentence"),
     [
         (["a", "b"], "are not numbers"),
-        ([1.0, -1.0], "hold -1 in row 2"),
-        ([1.0, None], "hold nan in row 2"),
-        ([0.0, 0.0], "are all 0"),
+        ([1.0, -1.0], "holds -1 in row 2"),
+        ([1.0, None], "holds nan in row 2"),
+        ([0.0, 0.0], "zero in every row"),
     ],
 )
 def test_bad_weights_are_refused(values, sentence):

@@ -21,11 +21,7 @@ from frri.pareto import frontier, tree_rules
 from frri.readers import read_table
 from frri.report import write_report
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet, RuleStatistics
-from frri.selection import (
-    AutoRulesClassifier,
-    AutoRulesOrdinalClassifier,
-    AutoRulesRegressor,
-)
+from frri.selection import AutoRulesClassifier, AutoRulesOrdinalClassifier, AutoRulesRegressor
 from frri.table import Attribute
 
 __version__: str

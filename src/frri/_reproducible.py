@@ -13,8 +13,7 @@ import numpy as np
 
 from frri._util import Floats
 
-# Numbers that a fit stores are multiples of 2**-GRID_BITS times their scale, which is 1 for log
-# odds.
+# Numbers that a fit stores are multiples of 2**-GRID_BITS.
 GRID_BITS = 40
 
 # Constants of `exp` and `log` in fdlibm: ln 2 in two parts, and minimax polynomials.
@@ -52,24 +51,18 @@ _SHORT = 256
 _BLOCK = 48
 
 
-def snap(values: Any, scale: float = 1.0) -> Any:
-    """Round numbers to multiples of 2**-40 times the power of 2 next to a scale.
+def snap(values: Any) -> Any:
+    """Round numbers to multiples of 2**-40.
 
     Equal numbers that differ by rounding errors become the same number, and sums of a few thousand
     of them are exact, so that ties between classes are ties whatever the order of the summands.
-
-    Parameters
-    ----------
-    values : float or ndarray of float
-    scale : float, default=1.0
-        Size of a typical value.
 
     Examples
     --------
     >>> snap(np.array([0.1 + 0.2, -1e-17])).tolist() == snap(np.array([0.3, 0.0])).tolist()
     True
     """
-    unit = np.ldexp(1.0, int(np.frexp(scale)[1]) - 1 - GRID_BITS)
+    unit = 0.5**GRID_BITS
     return np.rint(np.asarray(values) / unit) * unit + 0.0
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 # ------------------------------------------------------------------ types of arrays
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -31,8 +30,6 @@ Types = NDArray[np.int8]
 
 
 # ------------------------------------------------------------------ names and values in messages
-
-
 def find_name(name: str, names: Iterable[str], where: str, what: str = "column") -> str:
     """Return the name if it exists; otherwise raise a ValueError that suggests the nearest one.
 
@@ -115,8 +112,6 @@ def short_repr(value: Any) -> str:
 
 
 # ------------------------------------------------------------------ optional packages
-
-
 def import_optional(module: str, what: str, extra: str) -> Any:
     """Import an optional module, or raise an ImportError that names its purpose and its remedy.
 
@@ -140,8 +135,6 @@ def import_pandas() -> Any:
 
 
 # ------------------------------------------------------------------ files
-
-
 def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str]) -> None:
     """Write a text, or the parts of one, to a neighboring file that then replaces the target.
 
@@ -179,8 +172,6 @@ def read_text(file: IO[bytes], name: str, most: int) -> str:
 
 
 # ------------------------------------------------------------------ progress
-
-
 class Progress:
     """Write to standard error what is being done once it takes longer than a second.
 
@@ -266,7 +257,6 @@ def _write(text: str) -> None:
 
 
 # ------------------------------------------------------------------ threads
-
 # A larger number of threads is a typing error.
 MOST_THREADS = 10_000
 

@@ -37,9 +37,7 @@ Implicator = Callable[[ArrayLike, ArrayLike], Degrees]
 AttributeRelation = Callable[[ArrayLike, ArrayLike], Degrees]
 
 
-# T-norms: conjunction
-
-
+# --- T-norms: conjunction
 def minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
     """Return the greatest t-norm, min(a, b)."""
     return np.minimum(a, b, dtype=np.float64)
@@ -96,9 +94,7 @@ T_NORMS: Mapping[str, TNorm] = MappingProxyType(
 )
 
 
-# Implicators: implication
-
-
+# --- Implicators: implication
 def lukasiewicz_implicator(x: ArrayLike, y: ArrayLike) -> Degrees:
     """Return the Łukasiewicz implicator, min(1, 1 - x + y): the residuum of `lukasiewicz`."""
     return 1 - np.maximum(np.subtract(x, y, dtype=np.float64), 0)
@@ -139,9 +135,7 @@ IMPLICATORS: Mapping[str, Implicator] = MappingProxyType(
 )
 
 
-# Relations
-
-
+# --- Relations
 def indiscernibility(u: ArrayLike, v: ArrayLike) -> Degrees:
     """Return the similarity of two scaled values, 1 - |u - v|."""
     return 1 - np.abs(np.subtract(u, v, dtype=np.float64))
@@ -219,9 +213,7 @@ def relation(
     return reduce(t_norm, degrees, np.ones((len(u), len(v))))
 
 
-# Approximations
-
-
+# --- Approximations
 def lower_approximation(
     relation: ArrayLike, membership: ArrayLike, implicator: Implicator = lukasiewicz_implicator
 ) -> Degrees:
@@ -285,9 +277,7 @@ def positive_region(
     return reduce(np.maximum, lower, np.zeros(len(degrees)))
 
 
-# Scaling
-
-
+# --- Scaling
 @dataclass(frozen=True, eq=False)
 class Scaling:
     """Min-max normalization, learned from one table and applied to any.
@@ -350,9 +340,7 @@ class Scaling:
         return np.divide(clipped - low, high - low, out=np.zeros(table.shape), where=high > low)
 
 
-# Helpers
-
-
+# --- Helpers
 def _degrees(values: ArrayLike) -> Degrees:
     return np.asarray(values, dtype=np.float64)
 

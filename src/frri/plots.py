@@ -169,8 +169,6 @@ def plot_map(
 
 
 # ------------------------------------------------------------------ figures
-
-
 def _make_figure(width: float, height: float, title: str) -> "Figure":
     """Make a figure without pyplot, which would show or keep it."""
     import_optional("matplotlib", "Drawing rules", "plot")
@@ -215,8 +213,6 @@ def _add_legend(figure: "Figure", ruleset: RuleSet, markers: str = "s") -> None:
 
 
 # ------------------------------------------------------------------ samples and features
-
-
 class _Group(NamedTuple):
     """Samples of one class, or all of them."""
 

@@ -21,14 +21,7 @@ from importlib import import_module
 from inspect import getdoc
 from typing import Any
 
-from frri.cli.console import (
-    Parser,
-    abandon_stdout,
-    prepare_stdout,
-    say,
-    sentence,
-    start_messages,
-)
+from frri.cli.console import Parser, abandon_stdout, prepare_stdout, say, sentence, start_messages
 
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 

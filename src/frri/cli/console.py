@@ -162,8 +162,6 @@ class Arguments(argparse.Namespace):
 
 
 # ------------------------------------------------------------------ types of values
-
-
 def number(
     what: str, low: float = 0.0, high: float = float("inf"), *, inside: bool = False
 ) -> Callable[[str], float]:
@@ -221,8 +219,6 @@ def _parse_ordinal(text: str) -> tuple[str, list[str]]:
 
 
 # ------------------------------------------------------------------ messages and tables
-
-
 # Whether --quiet was given, and the notes that the command has printed.
 _quiet, _noted = False, set[str]()
 

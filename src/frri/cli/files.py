@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfileobj
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +23,15 @@ from frri.rules import RuleSet
 from frri.rules.json_format import read
 from frri.rules.rule import label_array
 from frri.table import Attribute
+from frri.table.columns import Column, Frame
 from frri.table.encode import category_codes
 from frri.table.targets import bin_edges, bin_of, check_quantities
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Characters of a result that are kept in memory.
 MOST_HELD = 1 << 24
 
 
 # ------------------------------------------------------------------ models
-
-
 def load_model(source: str) -> RuleSet:
     """Load the rule set of a saved model, from a file or with ``-`` from standard input."""
     name = _shown(source)
@@ -58,8 +54,6 @@ def _shown(source: str) -> str:
 
 
 # ------------------------------------------------------------------ results
-
-
 def check_files(inputs: Sequence[str], output: str | None = None) -> None:
     """Raise a ValueError if files cannot be read together, or the output cannot be written.
 
@@ -120,11 +114,9 @@ def _is_special(path: Path) -> bool:
 
 
 # ------------------------------------------------------------------ tables for a model
-
-
 def read_for(
     ruleset: RuleSet, source: str, target: str | None = None, names: str = "", **options: Any
-) -> "pd.DataFrame":
+) -> Frame:
     """Read a table with the columns that rules use; categories, and names of rows, stay strings.
 
     Warnings become notes; the options are those of `read_table`.
@@ -165,7 +157,7 @@ def category_values(ruleset: RuleSet, target: str | None = None) -> dict[str, Co
     return known
 
 
-def _check_used(ruleset: RuleSet, frame: "pd.DataFrame", source: str) -> None:
+def _check_used(ruleset: RuleSet, frame: Frame, source: str) -> None:
     for name in ruleset.used_attributes:
         find_name(name, frame.columns, _shown(source))
 
@@ -191,7 +183,7 @@ class UnseenValues:
         self._rows = 0
         self._columns: list[tuple[Attribute, Counter[Any]]] = [(a, Counter()) for a in used]
 
-    def count(self, frame: "pd.DataFrame") -> None:
+    def count(self, frame: Frame) -> None:
         """Count the values of a part of the table."""
         self._rows += len(frame)
         for attribute, counts in self._columns:
@@ -231,8 +223,6 @@ def _describe_unseen(attribute: Attribute, counts: Counter[Any], rows: str) -> l
 
 
 # ------------------------------------------------------------------ true classes and numbers
-
-
 def read_to_learn(arguments: Arguments, **options: Any) -> tuple[Any, Any, Any]:
     """Return the table, the target and the weights of a table to learn from.
 
@@ -270,7 +260,7 @@ def read_labelled(
     return frame, labels_of(frame[target], ruleset)
 
 
-def labels_of(column: "pd.Series[Any]", ruleset: RuleSet) -> NDArray[Any]:
+def labels_of(column: Column, ruleset: RuleSet) -> NDArray[Any]:
     """Return the classes or numbers of a column, as the model has them.
 
     Examples
@@ -326,8 +316,6 @@ def _number(text: str) -> float | None:
 
 
 # ------------------------------------------------------------------ stability
-
-
 def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) -> Any:
     """Return the stability of the rules of a model, by a table with the true classes or numbers."""
     from frri.compare.stability import stability  # noqa: PLC0415 - slow to import

@@ -28,14 +28,7 @@ from typing import Any
 import numpy as np
 
 from frri._util import Progress, find_name, join_names, quote_name
-from frri.cli.console import (
-    Arguments,
-    Parser,
-    json_text,
-    notes,
-    one_line,
-    say,
-)
+from frri.cli.console import Arguments, Parser, json_text, notes, one_line, say
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
 from frri.cli.rules import numbered_rules, rules_as_json
 from frri.learners.registry import TASKS, rule_learners
@@ -182,8 +175,6 @@ def run(arguments: Arguments) -> None:
 
 
 # ------------------------------------------------------------------ the table
-
-
 def _say_leakage(scores: Mapping[str, float], task: str) -> None:
     """Print notes about columns that alone predict the target nearly perfectly, the first few."""
     measure = "R2" if task == "regression" else "accuracy"
@@ -272,8 +263,6 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
 
 
 # ------------------------------------------------------------------ the estimator
-
-
 def _named_learner(arguments: Arguments) -> Any:
     """Return the estimator that the options name, None if they name none."""
     name, settings = arguments.learner, arguments.settings
@@ -400,8 +389,6 @@ def _parse_setting(text: str) -> tuple[str, Any]:
 
 
 # ------------------------------------------------------------------ results
-
-
 def _write_rules(arguments: Arguments, model: Any) -> None:
     """Write the rules to the output, and their number to standard error."""
     output, ruleset, learner = arguments.output, model.ruleset_, model.best_estimator_

@@ -16,7 +16,7 @@ $ cat new.csv | frri predict model.json -
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +28,7 @@ from frri.rules import RuleSet
 from frri.rules.conformal import half_width
 from frri.rules.inference import Decision
 from frri.table import EncodedTable
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Column
 
 # Degrees of rules that are kept at a time, where all rules that fired are asked for.
 MOST_DEGREES = 1 << 22
@@ -130,7 +128,7 @@ def _columns(ruleset: RuleSet, decision: Decision, arguments: Arguments) -> Colu
     return columns
 
 
-def _cells(column: "pd.Series[Any]") -> list[Any]:
+def _cells(column: Column) -> list[Any]:
     """Return values as they are written: integers without a point, times in ISO form."""
 
     def cell(value: Any) -> Any:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,7 @@ from frri.readers import read_table
 from frri.readers.arff import ArffTable, read_arff
 from frri.readers.training import read_training, split_training
 from frri.rules.rule import as_labels
-from frri.table.columns import kind_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Column, Frame, kind_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +52,7 @@ class Dataset:
     """
 
     name: str
-    X: "pd.DataFrame"
+    X: Frame
     y: NDArray[np.str_]
     target: str
     folds: Positions | None = None
@@ -136,7 +133,7 @@ def load(name: str) -> Dataset:
     return Dataset(name, X, class_names(complete[target]), target, notes=tuple(notes))
 
 
-def class_names(labels: "pd.Series[Any]") -> NDArray[np.str_]:
+def class_names(labels: Column) -> NDArray[np.str_]:
     """Return the classes as strings; integers without a decimal point."""
     values = labels.to_numpy()
     if values.dtype.kind == "f":

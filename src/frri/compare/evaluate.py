@@ -130,8 +130,6 @@ def shorten_message(error: BaseException | str) -> str:
 
 
 # ------------------------------------------------------------------ metrics
-
-
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """A fitted model and its predictions for the samples of a fold.
@@ -339,8 +337,6 @@ def _rule_size(rule: Rule) -> tuple[int, int, int]:
 
 
 # ------------------------------------------------------------------ learners
-
-
 LEARNERS = tuple(registry.LEARNERS)
 """The names of the learners that come with the comparison."""
 

@@ -15,9 +15,9 @@ import numpy as np
 from frri._util import Floats, Positions, import_optional
 from frri.compare.evaluate import LEARNERS
 from frri.compare.statistics import ALPHA, Comparison
+from frri.table.columns import Column
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -83,7 +83,7 @@ class Painter:
         )
         return self._finish(name, caption, figure)
 
-    def trade_off(self, accuracy: "pd.Series[float]", size: "pd.Series[float]") -> Picture:
+    def trade_off(self, accuracy: Column, size: Column) -> Picture:
         """Draw balanced accuracy against number of rules, with the Pareto front."""
         figure, axes = self._canvas(4.2)
         known = [one for one in accuracy.index if accuracy[one] == accuracy[one] and size[one] > 0]

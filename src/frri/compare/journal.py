@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 from zlib import crc32
 
 import numpy as np
@@ -22,9 +22,7 @@ from frri._util import import_optional
 from frri.compare.datasets import Dataset
 from frri.compare.evaluate import FULL, Cell, Task
 from frri.compare.stability import similarity
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Frame
 
 FORMAT = 2
 COSTS = ("fit_seconds", "predict_seconds")
@@ -56,7 +54,7 @@ class Results:
     versions: Mapping[str, str]
     not_run: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
-    def means(self, name: str) -> "pd.DataFrame":
+    def means(self, name: str) -> Frame:
         """Return the mean of a metric or cost over the folds.
 
         Where a fold has failed there is nan. Folds to which the metric does not apply (such as the
@@ -81,7 +79,7 @@ class Results:
 
         return self.summarize(average)
 
-    def stability(self) -> "pd.DataFrame":
+    def stability(self) -> Frame:
         """Return the similarity of the conditions of the folds, from 0 to 1.
 
         Two folds share most samples, so it is higher than that of resamples: see
@@ -99,7 +97,7 @@ class Results:
         """Cells that have failed."""
         return [cell for cell in self.cells if "failure" in cell]
 
-    def frame(self) -> "pd.DataFrame":
+    def frame(self) -> Frame:
         """Return one row per cell: scores, selection, costs, notes and failure."""
         rows: list[Json] = [
             {
@@ -126,9 +124,7 @@ class Results:
         found = [cell["selection"].get("status") for cell in own]
         return found.count("optimal"), len(found)
 
-    def summarize(
-        self, summary: Callable[[Sequence[Cell]], float], *, full: bool = False
-    ) -> "pd.DataFrame":
+    def summarize(self, summary: Callable[[Sequence[Cell]], float], *, full: bool = False) -> Frame:
         """Return a summary of the cells of each dataset and learner; nan where one has failed.
 
         Parameters
@@ -152,8 +148,6 @@ class Results:
 
 
 # ------------------------------------------------------------------ the file
-
-
 class JournalError(ValueError):
     """A results file that cannot be read or continued."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from frri._util import import_optional
 from frri.compare.datasets import Dataset
@@ -14,9 +14,7 @@ from frri.compare.figures import Painter, Picture
 from frri.compare.journal import Results
 from frri.compare.statistics import Comparison, compare
 from frri.export.text_formats import csv_text
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Column, Frame
 
 # Title and decimals.
 COST_TABLES = {
@@ -271,9 +269,7 @@ def _metric_names(results: Results) -> list[str]:
     return [*(n for n in METRICS if n in found), *sorted(found.difference(METRICS))]
 
 
-def _mean_table(
-    title: str, means: "pd.DataFrame", digits: int, best: str, *further: "pd.Series[float]"
-) -> Table:
+def _mean_table(title: str, means: Frame, digits: int, best: str, *further: Column) -> Table:
     """Return datasets x learners, with the mean of each learner and further summaries below."""
     summaries = [means.mean().rename("mean"), *further]
     named = [*means.iterrows(), *((one.name, one) for one in summaries)]

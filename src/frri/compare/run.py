@@ -210,8 +210,6 @@ def _versions() -> dict[str, str]:
 
 
 # ------------------------------------------------------------------ processes
-
-
 def _run_in_processes(
     grid: Grid, todo: Sequence[Task], n_workers: int, time_limit: float
 ) -> Iterator[Cell]:
@@ -287,8 +285,6 @@ def _begin(parent: int, started: Any) -> None:
 
 
 # ------------------------------------------------------------------ folds
-
-
 def assign_folds(data: Dataset, n_folds: int, seed: int) -> Positions:
     """Return the fold in which each sample is tested.
 

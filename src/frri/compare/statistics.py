@@ -7,15 +7,13 @@ Wilcoxon's signed ranks for two learners. The tests are those of scipy and sciki
 import warnings
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from frri._util import import_optional
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Column, Frame
 
 ALPHA = 0.05
 
@@ -40,11 +38,11 @@ class Comparison:
     correction : str
     """
 
-    ranks: "pd.Series[float]"
+    ranks: Column
     n_datasets: int
     friedman: tuple[float, float] | None
-    conover: "pd.DataFrame | None"
-    pairs: "pd.DataFrame"
+    conover: Frame | None
+    pairs: Frame
     correction: str
 
     @property
@@ -53,9 +51,7 @@ class Comparison:
         return self.friedman is not None and self.friedman[1] < ALPHA
 
 
-def compare(
-    table: "pd.DataFrame", *, higher_is_better: bool = True, correction: str = "holm"
-) -> Comparison:
+def compare(table: Frame, *, higher_is_better: bool = True, correction: str = "holm") -> Comparison:
     """Compare learners over datasets.
 
     Parameters
@@ -114,7 +110,7 @@ def wilcoxon(differences: Any, alternative: str = "two-sided") -> float:
         return float(stats.wilcoxon(values, alternative=alternative).pvalue)
 
 
-def _conover(table: "pd.DataFrame", correction: str) -> "pd.DataFrame":
+def _conover(table: Frame, correction: str) -> Frame:
     scikit_posthocs = import_optional("scikit_posthocs", "A comparison", "bench")
     with np.errstate(divide="ignore", invalid="ignore"):
         found = scikit_posthocs.posthoc_conover_friedman(table.to_numpy(), p_adjust=correction)
@@ -123,7 +119,7 @@ def _conover(table: "pd.DataFrame", correction: str) -> "pd.DataFrame":
     return found.set_axis(names, axis=0).set_axis(names, axis=1).fillna(1.0)
 
 
-def _pairs(oriented: "pd.DataFrame") -> "pd.DataFrame":
+def _pairs(oriented: Frame) -> Frame:
     columns = ["first", "second", "wins", "ties", "losses", "two-sided", "better", "worse"]
     rows = []
     for first, second in combinations(oriented.columns, 2):

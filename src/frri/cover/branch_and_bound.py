@@ -324,8 +324,6 @@ class BranchAndBound:
 
 
 # ------------------------------------------------------------------ kernels
-
-
 @inner_kernel
 def _propagate(  # noqa: C901, PLR0912 - one loop, all in one kernel
     lists: CoverLists, domains: Domains, chosen: Ints, excluded: Ints

@@ -4,9 +4,10 @@ A set of objects is a row of words, object `i` being bit `i % 64` of word `i // 
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,6 @@ from scipy import sparse
 from frri._compile import either, inner_kernel
 from frri._util import Flags, Floats, Ints, Words
 from frri.cover.budget import Work
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Bytes = NDArray[np.int8]
 Indices = NDArray[np.int32]
@@ -147,7 +145,7 @@ class CoverMatrix:
         return CoverMatrix(indptr, self.words[kept], bits[kept], self.n_objects)
 
     @classmethod
-    def below(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
+    def below(cls, parts: Sequence["CoverMatrix"]) -> "CoverMatrix":
         """Stack the candidates of several matrices over the same objects.
 
         Examples
@@ -165,7 +163,7 @@ class CoverMatrix:
         )
 
     @classmethod
-    def beside(cls, parts: "Sequence[CoverMatrix]") -> "CoverMatrix":
+    def beside(cls, parts: Sequence["CoverMatrix"]) -> "CoverMatrix":
         """Join several problems that share neither candidates nor objects.
 
         The objects of each begin at a multiple of 64; bits in between belong to no object.
@@ -236,8 +234,6 @@ def _starts(lengths: NDArray[Any]) -> Ints:
 
 
 # ------------------------------------------------------------------ greedy covers
-
-
 def greedy_cover(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
     """Return a cover without redundant candidates, ascending.
 
@@ -297,7 +293,6 @@ def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints, work: Work
 
 
 # ------------------------------------------------------------------ kernels
-
 HERE = sys.modules[__name__]
 NONE, ONE, ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 # A de Bruijn sequence: shifted by 0 to 63 places, its first six bits take every value once.

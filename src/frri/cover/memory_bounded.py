@@ -6,8 +6,9 @@ remaining objects have few enough pairs, those are built for all candidates: an 
 Its lower bound holds for the whole problem, which has more objects to cover.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,11 +25,9 @@ SAMPLE = 2048
 LEAST_STEP, BROAD_FRACTION = 4, 0.25
 
 
-class Source(Protocol):
-    """The cover relation, computed on request."""
-
-    def __call__(self, candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
-        """Return what some candidates cover of all objects, or of those wanted (words)."""
+# The cover relation, computed on request: what some candidates cover of all objects, or of those
+# wanted (words), if these are the second argument.
+Source = Callable[..., CoverMatrix]
 
 
 class Preselection(NamedTuple):

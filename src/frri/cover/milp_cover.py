@@ -95,10 +95,8 @@ def partial_cover(
         Maximum number of candidates, raised to the number of groups.
     left_out : array of int, optional
         Maximum number of objects of each group that are left uncovered, by group number.
-    work_limit : int
-        Limit on the work, in units of about half a millisecond.
-    time_limit : float, optional
-        Limit in seconds, on top of that.
+    work_limit, time_limit
+        See `frri.cover.minimum_cover`.
 
     Returns
     -------
@@ -271,10 +269,8 @@ def multiple_cover(
         How often each object is covered.
     costs : array of nonnegative integers, optional
         Cost of each candidate; the second objective. By default all are equal.
-    work_limit : int
-        Limit on the work, in units of about half a millisecond.
-    time_limit : float, optional
-        Limit in seconds, on top of that.
+    work_limit, time_limit
+        See `frri.cover.minimum_cover`.
 
     Returns
     -------
@@ -301,21 +297,8 @@ def multiple_cover(
 class MilpProblem:
     """A cover problem for the general solver, with the same objectives as `frri.cover.solve`.
 
-    Parameters
-    ----------
-    matrix : sparse matrix, candidates x objects
-    costs : ndarray of int64
-    tie_break : bool
-        Whether the second and third objective matter.
-    times : int
-        How often objects are covered, as far as possible; the third objective matters only for 1.
-
-    Attributes
-    ----------
-    lower_bound : int
-        Proven lower bound on the number of candidates.
-    cost_proved, settled : bool
-        Whether the second, and all three objectives are proven.
+    Objects are covered `times` times, as far as possible; the third objective matters only for 1.
+    Other parameters, and the results, are those of `frri.cover.solve.Problem`.
     """
 
     def __init__(

@@ -54,19 +54,7 @@ PATIENCE = 5
 class LargeProblem:
     """A problem as rows of words, and the best cover and bound known.
 
-    Parameters
-    ----------
-    covers : CoverMatrix
-    costs : ndarray of int64
-    tie_break : bool
-        Whether the second and third objective matter.
-
-    Attributes
-    ----------
-    lower_bound : int
-        Proven lower bound on the number of candidates.
-    cost_proved, settled : bool
-        Whether the second, and all three objectives are proven.
+    Costs, `tie_break` and the results are those of `frri.cover.solve.Problem`.
     """
 
     def __init__(self, covers: CoverMatrix, costs: Ints, *, tie_break: bool) -> None:

@@ -93,8 +93,7 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
             preselected = preselect(rules, layout.samples, costs, least)
         covers: Any = rules.covers(None if preselected is None else preselected.left)
         laps.append(perf_counter())
-        steps = ("confidences", "shortening", "covering")
-        seconds = dict(zip(steps, np.diff(laps).tolist(), strict=True))
+        seconds = dict(zip(induction.STEPS, np.diff(laps).tolist(), strict=True))
         known = layout.positions, seconds, preselected
         return induction.CandidateRules(confidence, types, covers, *known)
 
@@ -176,8 +175,6 @@ class RemoteCovers:
 
 
 # --- On the workers
-
-
 def _cover_block(
     table: BitmapBackend,
     low: int,

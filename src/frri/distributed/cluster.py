@@ -311,8 +311,6 @@ def _scheduler(client: Any) -> str:
 
 
 # --- Tables
-
-
 def is_collection(table: Any) -> bool:
     """Return whether something is a table or a column of Dask."""
     return hasattr(table, "__dask_graph__")
@@ -399,8 +397,6 @@ def delayed_parts(table: Any) -> list[Any]:
 
 
 # --- On the workers
-
-
 def length_and_dtypes(part: Any) -> tuple[int, dict[Any, str]]:
     """Return the number of rows and the dtype of each column; of a single column under None."""
     if hasattr(part, "columns"):

@@ -310,7 +310,6 @@ class DecisionBounds:
         return lower, upper
 
     # ------------------------------------------------------------------ where rules fire
-
     def _rules_sure(self, lower: Floats, upper: Floats) -> tuple[Flags, Flags]:
         """Return where rules that fire cannot reach the goal, and where the fallback may decide."""
         low, high = (self.arrays.join(np.maximum(values, 0.0)) for values in (lower, upper))
@@ -398,7 +397,6 @@ class DecisionBounds:
         return np.asarray(beaten.all(axis=1))
 
     # ------------------------------------------------------------------ where no rule fires
-
     def _fallback_sure(self, lower: Floats, upper: Floats) -> Flags:
         """Return where the fallback cannot reach the goal."""
         ruleset, kind = self.ruleset, last_resort(self.ruleset)

@@ -284,8 +284,6 @@ def _find_bends(arrays: RuleArrays) -> Floats:
 
 
 # ------------------------------------------------------------------ cells
-
-
 class _RuleLines(NamedTuple):
     """A weighted degree as a minimum of lines; slopes of shape (n_lines, n_axes)."""
 
@@ -411,8 +409,6 @@ class _Cell:
 
 
 # ------------------------------------------------------------------ heuristic
-
-
 def _guess_point(bounds: DecisionBounds) -> Floats | None:
     """Satisfy one rule of another class and shorten that change; return the best of them."""
     space, ruleset, arrays = bounds.space, bounds.ruleset, bounds.arrays
@@ -467,8 +463,6 @@ def _shorten_point(bounds: DecisionBounds, point: Floats) -> Floats:
 
 
 # ------------------------------------------------------------------ rounding
-
-
 def _rounded_values(attribute: Attribute, before: float, after: float) -> Iterator[float]:
     """Yield less and less rounded values beyond `after`, within the range, seen from `before`."""
     first = floor(log10(COARSEST * attribute.width))

@@ -6,7 +6,7 @@ from html import escape
 from itertools import groupby
 from math import isfinite
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from frri.explain.counterfactual import Counterfactual, find_counterfactual, rou
 from frri.explain.matches import ConditionMatch, Rival, RowDecision, RuleMatch, Step
 from frri.explain.parse_row import decode_value, format_value, parse_row
 from frri.rules import Label, RuleSet
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Frame
 
 FALLBACKS = {
     "nearest": "the nearest rule decides",
@@ -169,7 +167,7 @@ class Explanation:
         """Return the explanation as plain JSON values."""
         return asdict(self)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> Frame:
         """Return a row per condition of the rules that fire, decide (also later) or rival.
 
         It needs pandas.

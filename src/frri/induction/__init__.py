@@ -46,6 +46,9 @@ from frri.induction.numpy_backend import NumpyBackend
 # process has compiled, and using those that are loaded.
 COMPILED_FROM, LOADED_FROM, USED_FROM = 4e9, 1e9, 2e7
 
+# Steps of `induce`.
+STEPS = ("confidences", "shortening", "covering")
+
 # Tables of more samples may be too large for what all candidates cover.
 DIVIDED_FROM = 10_000
 
@@ -133,18 +136,12 @@ def induce(
     laps.append(perf_counter())
     covered, preselected = covers_in_memory(backend, confidence, types, cover_bytes)
     laps.append(perf_counter())
-    return CandidateRules(
-        layout.by_sample(confidence),
-        layout.by_sample(types),
-        covered,
-        layout.positions,
-        dict(zip(("confidences", "shortening", "covering"), np.diff(laps).tolist(), strict=True)),
-        preselected,
-    )
+    seconds = dict(zip(STEPS, np.diff(laps).tolist(), strict=True))
+    by_sample = layout.by_sample(confidence), layout.by_sample(types)
+    return CandidateRules(*by_sample, covered, layout.positions, seconds, preselected)
 
 
 # --- Backends
-
 Backend = NumpyBackend | BitmapBackend | FuzzyBackend
 
 
@@ -163,13 +160,8 @@ def choose_backend(
     layout = ClassLayout(values, classes, initial, rigid)
     if compiled is None:
         n, m = layout.points.shape
-        compiled = pays(
-            _bitmap_kernels,
-            m * n * n,
-            compiled_from=COMPILED_FROM,
-            loaded_from=LOADED_FROM,
-            used_from=USED_FROM,
-        )
+        limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
+        compiled = pays(_bitmap_kernels, m * n * n, used_from=USED_FROM, **limits)
     return BitmapBackend(layout, n_jobs) if compiled else NumpyBackend(layout)
 
 

@@ -137,8 +137,6 @@ class PrunedRule(NamedTuple):
 
 
 # --- Confidences
-
-
 @inner_kernel
 def distance(points, initial, u, v, enough):
     """Return the Chebyshev distance from row `u` to row `v`, or anything not below `enough`."""
@@ -221,8 +219,6 @@ def nearest(table, low, out):
 
 
 # --- Shortening
-
-
 @inner_kernel
 def needed_side(points, rule, v, j):
     """Return the side of the feature at place `j` that discerns `v`, 0 unless it alone does.
@@ -321,8 +317,6 @@ def prune(table, limits, orders, low, out):
 
 
 # --- Covers
-
-
 @kernel
 def cover(table, asked, limits, types, wanted, out):
     """Find the words and sets that the rules of some rows cover of the samples wanted.

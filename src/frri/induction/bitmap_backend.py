@@ -65,7 +65,6 @@ class BitmapBackend:
         ]
 
     # --- All rows
-
     def confidences(self) -> Floats:
         """Return the distance of every row to the nearest one of another class, at most 1."""
         return np.concatenate(self._map_chunks(self.nearest_rows, len(self.layout.points)))
@@ -85,7 +84,6 @@ class BitmapBackend:
         return self.cover_rows(rows, confidence[rows], types[rows])
 
     # --- Some rows
-
     def nearest_rows(self, low: int, high: int) -> Floats:
         """Return the confidences of the rows from `low` to `high`."""
         found = np.empty(high - low)

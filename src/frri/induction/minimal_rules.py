@@ -220,8 +220,6 @@ class _Boxes:
 
 
 # --- Hitting sets
-
-
 def cheapest_choice(clauses: Flags, most: int = MOST) -> tuple[int, ...] | None:
     """Return sides that hit all clauses with the fewest features, and of these the fewest sides.
 

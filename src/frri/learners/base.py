@@ -25,8 +25,6 @@ from frri._util import Floats, Positions, Progress, check_n_jobs, join_names, sh
 from frri.learners.calibration import Calibration, calibration_of
 from frri.learners.size_cv import SizePath
 from frri.learners.training_table import (
-    NumberTable,
-    Table,
     TrainingTable,
     check_class_weight,
     class_factors,
@@ -90,6 +88,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None = None
     verbose: int = 0
 
+    # Name of the algorithm, if it is not that of the class.
+    _algorithm: ClassVar[str] = ""
     # Treatments of missing values to choose from.
     _missing_choices: ClassVar[tuple[str, ...]] = ("typical", "fails", "error")
 
@@ -129,9 +129,10 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         return Progress(f"{self._name()}: {what}", closing=True)
 
     def _name(self) -> str:
-        return type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
+        own = type(self).__name__.removesuffix("Classifier").removesuffix("Regressor")
+        return self._algorithm or own
 
-    def _about(self, table: TrainingTable | NumberTable) -> dict[str, Any]:
+    def _about(self, table: TrainingTable) -> dict[str, Any]:
         """Return the provenance of rules from a table, as JSON values."""
         # The digest changes with the name, the kind or the order of any column.
         columns = [[attribute.name, attribute.kind] for attribute in table.attributes]
@@ -177,12 +178,28 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             )
         return table, y
 
-    def _weighed(self, table: Table, weights: Floats | None) -> Table:
+    def _weighed(self, table: TrainingTable, weights: Floats | None) -> TrainingTable:
         """Return a table with weights, its missing values imputed if they are to be."""
         if self.missing == "typical":
             filled = impute_missing(table.encoded, weights)
             table = replace(table, values=filled.matrix, attributes=filled.attributes)
         return replace(table, weights=weights)
+
+    def _learn(self, table: TrainingTable) -> Calibration | None:
+        """Find `ruleset_` from a checked table, and its calibration if that comes with it."""
+        raise NotImplementedError
+
+    def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
+        """Return a rule set for a training table; `meaning` has further fields of `RuleSet`."""
+        known: dict[str, Any] = {
+            "attributes": table.attributes,
+            "classes": table.labels,
+            "target": table.target,
+            "missing": "fails" if self.missing == "error" else self.missing,
+            "class_counts": table.class_counts,
+            "about": self._about(table),
+        }
+        return RuleSet(rules=tuple(rules), **known | meaning)
 
     def _new_values(self, X: Any) -> Floats:
         """Check new data against the training columns and encode them."""
@@ -235,11 +252,6 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         """Return whether missing values are allowed."""
         return self.missing != "error"
 
-    @property
-    def _missing_in_rules(self) -> str:
-        """Return the treatment of missing values by the rules."""
-        return "fails" if self.missing == "error" else self.missing
-
 
 class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     """Base of the classifiers, for classes with an order or without."""
@@ -248,9 +260,6 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     class_weight: Any = None
     # Whether they multiply the sample weights; otherwise the estimator uses them in another way.
     _class_weight_of_objects = True
-
-    # Whether probabilities are calibrated: a parameter of some estimators.
-    calibrate: bool = True
 
     classes_: NDArray[Any]
 
@@ -320,10 +329,6 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         shares = self.predict_proba(X)
         return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_boolean("calibrate", self.calibrate)
-
     def _training_table(
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
     ) -> TrainingTable:
@@ -350,46 +355,13 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         labels = tuple(self.classes_.tolist())
         return TrainingTable(table.matrix, codes.astype(np.intp), labels, table.attributes, target)
 
-    def _learn(self, table: TrainingTable) -> Calibration | None:
-        """Find `ruleset_` from a checked table, and its calibration if that comes with it."""
-        raise NotImplementedError
-
-    def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
-        """Return a rule set for a training table; `meaning` has further fields of `RuleSet`."""
-        known: dict[str, Any] = {
-            "attributes": table.attributes,
-            "classes": table.labels,
-            "target": table.target,
-            "missing": self._missing_in_rules,
-            "class_counts": table.class_counts,
-            "about": self._about(table),
-        }
-        return RuleSet(rules=tuple(rules), **known | meaning)
-
     def _with_statistics(self, ruleset: RuleSet, table: TrainingTable) -> RuleSet:
         """Return the rules with their statistics."""
         labels = label_array(table.labels)[table.classes]
         return ruleset.with_statistics(table.encoded, labels, table.weights)
 
-    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002
-        """Return an unfitted copy for some of the samples and classes."""
-        size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
-        one: Self = clone(self).set_params(verbose=0, **size)
-        if isinstance(one.class_weight, Mapping):
-            one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
-        return one
-
-    def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
-        """Calibrate the probabilities of the rules, and warn about classes without a rule."""
-        _warn_of_silence(self.ruleset_, self.get_params(deep=False))
-        if known is None:
-            with self._step("calibration"):
-                known = calibration_of(self, table)
-        changes: dict[str, Any] = {"trust": known.trust}
-        if self.ruleset_.semantics.meaning.link == "softmax":
-            changes["base"] = tuple(snap(known.scale * np.array(self.ruleset_.base)).tolist())
-            changes["rules"] = tuple(scaled_rule(rule, known.scale) for rule in self.ruleset_)
-        self.ruleset_ = replace(self.ruleset_, **changes)
+    def _calibrate(self, table: TrainingTable, known: Calibration | None) -> Self:  # noqa: ARG002
+        """Return the estimator as it is: ordinal rules are not calibrated."""
         return self
 
 
@@ -398,6 +370,14 @@ class RuleClassifier(AnyRuleClassifier):
     """Base of the classifiers for classes without an order, which may differ in their costs."""
 
     decision: str | Mapping[Any, float] = "accuracy"
+    # Whether probabilities are calibrated: a parameter of some estimators.
+    calibrate = True
+    # Parameters of the copies that learn from parts, to calibrate.
+    _of_parts: ClassVar[dict[str, Any]] = {}
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_boolean("calibrate", self.calibrate)
 
     def _training_table(
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
@@ -406,10 +386,28 @@ class RuleClassifier(AnyRuleClassifier):
         decision_costs(self.decision, table.labels, table.class_counts)  # an error comes early
         return table
 
+    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002
+        """Return an unfitted copy for some of the samples and classes."""
+        size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
+        one: Self = clone(self).set_params(verbose=0, **size, **self._of_parts)
+        if isinstance(one.class_weight, Mapping):
+            one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
+        return one
+
     def _calibrate(self, table: TrainingTable, known: Calibration | None = None) -> Self:
-        """Calibrate the probabilities for equal costs, then apply those of `decision`."""
-        super()._calibrate(table, known)
-        self.ruleset_ = self.ruleset_.with_decision(self.decision)
+        """Calibrate the probabilities for equal costs, then apply those of `decision`.
+
+        Classes without a rule are warned about.
+        """
+        _warn_of_silence(self.ruleset_, self.get_params(deep=False))
+        if known is None:
+            with self._step("calibration"):
+                known = calibration_of(self, table)
+        changes: dict[str, Any] = {"trust": known.trust}
+        if self.ruleset_.semantics.meaning.link == "softmax":
+            changes["base"] = tuple(snap(known.scale * np.array(self.ruleset_.base)).tolist())
+            changes["rules"] = tuple(scaled_rule(rule, known.scale) for rule in self.ruleset_)
+        self.ruleset_ = replace(self.ruleset_, **changes).with_decision(self.decision)
         return self
 
 
@@ -461,14 +459,6 @@ class OrderedRuleClassifier(AnyRuleClassifier):
         self.classes_ = self.classes_[order]
         labels = tuple(table.labels[c] for c in order)
         return replace(table, labels=labels, classes=np.argsort(order)[table.classes])
-
-    def _calibrate(
-        self,
-        table: TrainingTable,  # noqa: ARG002
-        known: Calibration | None = None,  # noqa: ARG002
-    ) -> Self:
-        """Return the estimator as it is: ordinal rules are not calibrated."""
-        return self
 
 
 class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
@@ -548,24 +538,22 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
         return self.ruleset_.predict_interval(table, level)
 
-    def _learn_with_statistics(self, table: NumberTable) -> Self:
-        self._learn_numbers(table)
+    def _learn_with_statistics(self, table: TrainingTable) -> Self:
+        self._learn(table)
         known = table.encoded, table.numbers, table.weights
         self.ruleset_ = self.ruleset_.with_statistics(*known)
         return self
 
-    def _learn_numbers(self, table: NumberTable) -> None:
-        """Find `ruleset_` from a checked table."""
-        raise NotImplementedError
-
-    def _number_table(self, X: Any, y: Any) -> NumberTable:
+    def _number_table(self, X: Any, y: Any) -> TrainingTable:
         """Check the training data, encode them and remember the columns."""
         target, y = named_labels(y, "target")
         check_labels(y)
         table, y = self._encoded(X, y)
         numbers = check_quantities(y, target)
         warn_about_columns(table.attributes, target, len(numbers), stacklevel=5)
-        return NumberTable(table.matrix, numbers, table.attributes, target)
+        one_class = np.zeros(len(numbers), dtype=np.intp)
+        known = table.attributes, target
+        return TrainingTable(table.matrix, one_class, (), *known, numbers=numbers)
 
 
 def ordered_positions(order: Any, labels: tuple[Label, ...], target: str) -> list[int]:

@@ -7,23 +7,17 @@ summed (temperature scaling). By default each half of the samples is decided by 
 the other half; additive rules use the folds in which their number of rules is chosen.
 """
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Callable, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from frri._reproducible import exp, log, total
+from frri._util import Flags, Floats, Positions, Words
+from frri.learners.training_table import TrainingTable
 from frri.rules.inference import shrink_to_priors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from frri._util import Flags, Floats, Positions, Words
-    from frri.learners.base import AnyRuleClassifier
-    from frri.learners.training_table import CheckedTable, TrainingTable
 
 # Maximum number of distinct samples to calibrate on, and the minimum number for which it is done.
 MAX_SAMPLES = 1_000
@@ -42,7 +36,7 @@ class Calibration(NamedTuple):
     scale: float = 1.0
 
 
-def calibration_of(learner: AnyRuleClassifier, table: TrainingTable) -> Calibration:
+def calibration_of(learner: Any, table: TrainingTable) -> Calibration:
     """Return the calibration of a fitted estimator with the least held-out log loss.
 
     Without `calibrate`, and with too few samples, the weight of the rules is n / (n + K) for n
@@ -54,14 +48,9 @@ def calibration_of(learner: AnyRuleClassifier, table: TrainingTable) -> Calibrat
     if not learner.calibrate or not suffice:
         return Calibration(samples.n_distinct / (samples.n_distinct + len(table.labels)))
     shares, decided = cross_fit(learner, table, samples)
-    return least_loss(
-        shares,
-        decided,
-        table.classes[samples.rows],
-        np.array(table.class_counts),
-        table.all_weights[samples.rows],
-        samples.weight,
-    )
+    classes, weights = table.classes[samples.rows], table.all_weights[samples.rows]
+    sizes = np.array(table.class_counts)
+    return least_loss(shares, decided, classes, sizes, weights, samples.weight)
 
 
 class HeldOut(NamedTuple):
@@ -77,7 +66,7 @@ class HeldOut(NamedTuple):
     weight: float
 
     @classmethod
-    def of(cls, table: TrainingTable) -> HeldOut:
+    def of(cls, table: TrainingTable) -> Self:
         """Choose samples of a table, in proportion to the sizes of the classes."""
         first, inverse, _ = equal_rows(table)
         own = table.classes[first]
@@ -100,9 +89,7 @@ def evenly_chosen(classes: Positions, most: int, least: int = 0) -> tuple[Positi
     return rank, rank < np.maximum(least, np.ceil(sizes * min(1.0, most / len(classes))))[classes]
 
 
-def cross_fit(
-    learner: AnyRuleClassifier, table: TrainingTable, samples: HeldOut
-) -> tuple[Floats, Positions]:
+def cross_fit(learner: Any, table: TrainingTable, samples: HeldOut) -> tuple[Floats, Positions]:
     """Return probabilities and decisions for each half by rules learned from the other half."""
     rows, classes = samples.rows, table.classes[samples.rows]
     shares, decided = np.zeros((len(rows), len(table.labels))), np.zeros(len(rows), dtype=np.intp)
@@ -122,14 +109,14 @@ _SPREAD = 0x9E3779B97F4A7C15
 _ODD = np.uint64(_SPREAD)
 
 
-def equal_rows(table: CheckedTable) -> tuple[Positions, Positions, Words]:
+def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, Words]:
     """Find samples that differ in values or target: the first of each, its index by sample, a key.
 
     They come in the order of their keys, which depend on values and target only.
     """
     known = np.where(np.isnan(table.values), np.inf, table.values + 0.0)  # -0 equals 0
     keys = np.zeros(len(known), dtype=np.uint64)
-    for column in (*known.T, *table.number_columns):
+    for column in (*known.T, *([] if table.labels else [table.numbers])):
         keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
         keys ^= keys >> np.uint64(29)
     keys ^= (table.classes.astype(np.uint64) + np.uint64(1)) * _ODD

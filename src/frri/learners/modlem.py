@@ -108,12 +108,12 @@ class MODLEMClassifier(LimitedRuleClassifier):
         with self._step("rules that cover the classes"):
             found = induce(search, targets, self.max_conditions)
         rules = []
-        for rule in found:
-            estimates = _m_estimates(rule, binned, targets, weights)
-            parts = estimates if len(estimates) == 1 << len(rule.conditions) else ()
-            conditions = tuple(_condition(table, binned, each) for each in rule.conditions)
-            known = conditions, table.labels[rule.own], estimates[-1]
-            covered = np.flatnonzero(binned.covered(rule.conditions))
+        for own, ranges in found:
+            estimates = _m_estimates(ranges, binned, targets[own], weights)
+            parts = estimates if len(estimates) == 1 << len(ranges) else ()
+            conditions = tuple(_condition(table, binned, each) for each in ranges)
+            known = conditions, table.labels[own], estimates[-1]
+            covered = np.flatnonzero(binned.covered(ranges))
             rules.append((Rule(*known, partial_weights=parts), covered))
         made = partial(self._measured, table, combination="best", fallback="partial")
         self.ruleset_ = self._within_limits(rules, made, table)
@@ -152,8 +152,6 @@ def approximations(values: Floats, classes: Positions, n_classes: int, kind: str
 
 
 # --- bins
-
-
 class BinnedTable(NamedTuple):
     """A table with its values replaced by bins, between the cuts of its elementary tests.
 
@@ -252,13 +250,8 @@ def _cuts(column: Floats, classes: Positions) -> tuple[Floats, Ints]:
 
 
 # --- sequential covering, the loop of LEM2 and MODLEM
-
-
-class BinnedRule(NamedTuple):
-    """A class, and the conditions of a rule for it, one for each feature that it uses."""
-
-    own: int
-    conditions: tuple[BinRange, ...]
+# A class, and the conditions of a rule for it, one for each feature that it uses.
+BinnedRule = tuple[int, tuple[BinRange, ...]]
 
 
 def induce(search: "SplitSearch", targets: Flags, most: int | None = None) -> list[BinnedRule]:
@@ -273,7 +266,7 @@ def induce(search: "SplitSearch", targets: Flags, most: int | None = None) -> li
         Maximum number of tests of a rule; it may then cover negative samples.
     """
     return [
-        BinnedRule(c, conditions)
+        (c, conditions)
         for c, positive in enumerate(targets)
         for conditions in _rules_of_class(search, positive, np.inf if most is None else most)
     ]
@@ -465,8 +458,6 @@ class SplitSearch:
 
 
 # --- rules of the rule model
-
-
 def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -> Condition:
     j, first, _ = condition
     attribute = table.attributes[j]
@@ -485,16 +476,16 @@ def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -
 
 
 def _m_estimates(
-    rule: BinnedRule, binned: BinnedTable, targets: Flags, weights: Weights
+    ranges: tuple[BinRange, ...], binned: BinnedTable, positive: Flags, weights: Weights
 ) -> tuple[float, ...]:
     """Return the m-estimates of all subsets of a rule's conditions; of a long rule the whole only.
 
     The subsets are numbered by their bits, of which bit i stands for condition i.
     """
-    units, positive = weights.units, targets[rule.own]
-    parts: list[tuple[BinRange, ...]] = [(condition,) for condition in rule.conditions]
+    units = weights.units
+    parts: list[tuple[BinRange, ...]] = [(condition,) for condition in ranges]
     if len(parts) > LONGEST_PARTIAL:
-        parts = [rule.conditions]
+        parts = [ranges]
     satisfied = np.zeros(len(units), dtype=np.int64)
     for bit, part in enumerate(parts):
         satisfied |= binned.covered(part).astype(np.int64) << bit
@@ -507,6 +498,4 @@ def _m_estimates(
     p, t = (weights.worth(count) for count in counts)
     prior = (positive * units).sum() / units.sum()
     estimates = (p + PRIOR_SAMPLES * prior) / (t + PRIOR_SAMPLES)
-    return (
-        tuple(estimates.tolist()) if len(parts) == len(rule.conditions) else (estimates[1].item(),)
-    )
+    return tuple(estimates.tolist()) if len(parts) == len(ranges) else (estimates[1].item(),)

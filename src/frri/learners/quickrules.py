@@ -261,13 +261,8 @@ class QuickReduct(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     t_norm : str, default="lukasiewicz"
-        T-norm that joins the similarities in several features: "minimum", "product", "lukasiewicz",
-        "hamacher", "drastic" or "nilpotent_minimum".
     implicator : str, default="kleene_dienes"
-        Implicator that turns similarity to samples of other classes into certainty: "lukasiewicz",
-        "kleene_dienes", "reichenbach" (these three agree, since classes are crisp), "goedel" or
-        "goguen" (a sample is certain only if it is not similar to a sample of another class at
-        all).
+        See `QuickRulesClassifier`.
     ties : {"first", "last"}, default="first"
         Choice among several equally good features.
 

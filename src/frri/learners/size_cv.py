@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, Generic
+from typing import Any
 
 import numpy as np
 
 from frri._reproducible import total
 from frri._util import Floats, Positions, import_optional
 from frri.learners.calibration import MIN_SAMPLES, equal_rows, evenly_chosen
-from frri.learners.training_table import CheckedTable, Table
+from frri.learners.training_table import TrainingTable
 
 # Number of folds. Of large tables, only as many folds are held out as have this number of samples,
 # and with more than this number of classes, for which a path takes longer, fewer folds.
@@ -103,7 +103,7 @@ def _errors(deviations: Floats, weights: Floats) -> Floats:
     return np.asarray(np.sqrt(total(deviations * deviations * weights)) / total(weights))
 
 
-def searched_samples(table: CheckedTable, weights: Floats) -> tuple[Positions, Floats]:
+def searched_samples(table: TrainingTable, weights: Floats) -> tuple[Positions, Floats]:
     """Return samples in which conditions are searched for, and weights as if they were all.
 
     They depend on values and targets only, as in `Folds`.
@@ -117,7 +117,7 @@ def searched_samples(table: CheckedTable, weights: Floats) -> tuple[Positions, F
     return first[kept], (summed * factors[own])[kept]
 
 
-class Folds(Generic[Table]):
+class Folds:
     """The distinct samples of a table in folds, some of which are held out to choose a size.
 
     Samples and folds depend on values and targets only, not on the order of the samples or on how
@@ -125,7 +125,7 @@ class Folds(Generic[Table]):
 
     Attributes
     ----------
-    table : TrainingTable or NumberTable
+    table : TrainingTable
         The samples, each once, with the sum of its weights.
     weights : ndarray of float
         Their weights.
@@ -135,12 +135,12 @@ class Folds(Generic[Table]):
         Whether there are enough samples.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: TrainingTable) -> None:
         first, inverse, _ = equal_rows(table)
         weights: Floats = np.bincount(inverse, table.all_weights).astype(np.float64)
         own = table.classes[first]
         rank, kept = evenly_chosen(own, MAX_SAMPLES)
-        self.table: Table = replace(table.take(first[kept]), weights=weights[kept])
+        self.table = replace(table.take(first[kept]), weights=weights[kept])
         self.weights = weights[kept]
         fold = ((rank + own) % FOLDS)[kept]
         shares = 1.0, HELD_OUT_SAMPLES / len(fold), MANY_CLASSES / len(np.unique(own))
@@ -152,6 +152,10 @@ class Folds(Generic[Table]):
         """Return arrays of the samples, of each fold those held out, one fold after the other."""
         pairs = zip(parts, self.held_out, strict=True)
         return np.concatenate([part[..., mask] for part, mask in pairs], axis=-1)
+
+    def join_all(self, array: Any) -> Any:
+        """Return an array that is the same for all folds, in the same order."""
+        return self.join([array] * len(self.held_out))
 
 
 def measure_name(learner: Any) -> str:

@@ -1,11 +1,11 @@
 """Training tables: checked values, labels and weights of samples, and boxes around samples."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import frexp, inf, ldexp, nextafter
 from numbers import Real
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,23 +16,27 @@ from frri.induction import ConditionType
 from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rule
 from frri.rules.rule import as_labels, label_array
 from frri.table import Attribute, EncodedTable, column_names
+from frri.table.checks import check_weights
 from frri.table.columns import is_missing, plain_table, to_number
 
 # From here on not every integer is a floating-point number.
 LARGEST_INTEGER = 2.0**52
 
 
-class CheckedTable:
-    """Base of the training tables."""
+@dataclass(frozen=True, eq=False)
+class TrainingTable:
+    """A checked training table, with a class for every sample or, in regression, a number."""
 
     values: Floats
-    attributes: tuple[Attribute, ...]
-    # Class of each sample; 0 where the target is a number.
+    # Class of each sample, and all classes; in regression 0, and none.
     classes: Positions
+    labels: tuple[Label, ...]
+    attributes: tuple[Attribute, ...]
+    target: str
     # Weights of the samples; None if all are 1.
-    weights: Floats | None
-    # Targets that are numbers.
-    number_columns: tuple[Floats, ...] = ()
+    weights: Floats | None = None
+    # Targets of a regression.
+    numbers: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def encoded(self) -> EncodedTable:
@@ -44,67 +48,28 @@ class CheckedTable:
         """Return the weights of the samples, 1 by default."""
         return np.ones(len(self.values)) if self.weights is None else self.weights
 
-    def _taken(self, rows: Positions, **more: Any) -> Any:
-        more["weights"] = None if self.weights is None else self.weights[rows]
-        return replace(self, values=self.values[rows], **more)  # type: ignore[type-var]
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingTable(CheckedTable):
-    """A checked training table with a class for every sample."""
-
-    values: Floats
-    classes: Positions
-    labels: tuple[Label, ...]
-    attributes: tuple[Attribute, ...]
-    target: str
-    weights: Floats | None = None
+    @property
+    def class_counts(self) -> tuple[float, ...]:
+        """Return the size of each class, or its weight."""
+        n_classes = len(self.labels)
+        sizes = np.bincount(self.classes, self.weights, n_classes)[:n_classes]
+        return tuple(sizes.astype(float).tolist())
 
     def take(self, rows: Positions) -> Self:
         """Return some of the samples, with the classes that are present among them."""
         present, classes = np.unique(self.classes[rows], return_inverse=True)
-        labels = tuple(self.labels[c] for c in present)
-        taken: Self = self._taken(rows, classes=classes.astype(np.intp), labels=labels)
-        return taken
-
-    @property
-    def class_counts(self) -> tuple[float, ...]:
-        """Return the size of each class, or its weight."""
-        sizes = np.bincount(self.classes, self.weights, len(self.labels))
-        return tuple(sizes.astype(float).tolist())
-
-
-@dataclass(frozen=True, eq=False)
-class NumberTable(CheckedTable):
-    """A checked training table with a number for every sample."""
-
-    values: Floats
-    numbers: Floats
-    attributes: tuple[Attribute, ...]
-    target: str
-    weights: Floats | None = None
-
-    @property
-    def classes(self) -> Positions:  # type: ignore[override]
-        """Return one class for all samples."""
-        return np.zeros(len(self.values), dtype=np.intp)
-
-    @property
-    def number_columns(self) -> tuple[Floats, ...]:  # type: ignore[override]
-        """Return the targets that are numbers."""
-        return (self.numbers,)
-
-    def take(self, rows: Positions) -> Self:
-        """Return some of the samples."""
-        taken: Self = self._taken(rows, numbers=self.numbers[rows])
-        return taken
-
-
-Table = TypeVar("Table", TrainingTable, NumberTable)
+        return replace(
+            self,
+            values=self.values[rows],
+            classes=classes.astype(np.intp),
+            labels=tuple(self.labels[c] for c in present) if self.labels else (),
+            weights=None if self.weights is None else self.weights[rows],
+            numbers=self.numbers if self.labels else self.numbers[rows],
+        )
 
 
 def box_rule(
-    table: CheckedTable,
+    table: TrainingTable,
     u: int,
     types: Types,
     radius: float,
@@ -135,7 +100,7 @@ def box_rule(
     return Rule(tuple(conditions), consequent, float(radius), source=int(u), **known)
 
 
-def scaled_values(table: CheckedTable) -> tuple[Floats, Flags | None]:
+def scaled_values(table: TrainingTable) -> tuple[Floats, Flags | None]:
     """Return the values, numeric features scaled to [0, 1], and which features are nominal."""
     nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
     low = np.array([attribute.low for attribute in table.attributes])
@@ -257,8 +222,8 @@ def _indexable(table: Any) -> Any:
 
 
 def with_weights(
-    table_of: Callable[[Any, Any], Table], X: Any, y: Any, sample_weight: Any
-) -> tuple[Table, Floats | None]:
+    table_of: Callable[[Any, Any], TrainingTable], X: Any, y: Any, sample_weight: Any
+) -> tuple[TrainingTable, Floats | None]:
     """Return a training table without samples of weight 0, and the weights, if given."""
     if sample_weight is None:
         return table_of(X, y), None
@@ -270,12 +235,13 @@ def with_weights(
         raise
 
 
-def check_class_weight(class_weight: Any) -> None:
-    """Raise an error for a `class_weight` that is not valid."""
-    named = isinstance(class_weight, str) and class_weight == "balanced"
+def check_class_weight(class_weight: Any, names: Sequence[str] = ("balanced",)) -> None:
+    """Raise an error for a `class_weight` that is neither a mapping nor one of the names."""
+    named = isinstance(class_weight, str) and class_weight in names
     if not (named or class_weight is None or isinstance(class_weight, Mapping)):
+        known = ", ".join(f'"{name}"' for name in names)
         raise ValueError(
-            f'class_weight must be "balanced", None or a mapping of classes, '
+            f"class_weight must be {known}, None or a mapping of classes, "
             f"got {short_repr(class_weight)}."
         )
 
@@ -333,17 +299,7 @@ def _checked(sample_weight: Any, n_rows: int) -> Floats:
             "give one weight per row."
         )
     weights = _numbers(array)
-    wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
-    if len(wrong):
-        row = wrong[0]
-        raise ValueError(
-            f"sample_weight holds {weights[row]:g} in row {row + 1} "
-            f"({len(wrong)} of {n_rows} rows); weights must be 0 or more and finite."
-        )
-    if n_rows and not weights.any():
-        raise ValueError(
-            "sample_weight is zero in every row; give at least one row a weight above 0."
-        )
+    check_weights(weights, "sample_weight")
     with np.errstate(over="ignore"):
         if weights.sum() == np.inf:
             raise ValueError(

@@ -183,8 +183,9 @@ class SharedDocumentation:
         probabilities are shrunk towards class frequencies by a fixed amount. Predicted classes are
         the same.
     n_jobs : int, optional
-        Number of threads for prediction: -1 for all cores, -2 for all but one, and so on. None is
-        all cores, or one inside a job of joblib. Results are the same in any case; `fit` uses one.
+        Number of threads: -1 for all cores, -2 for all but one, and so on. None is all cores, or
+        one inside a job of joblib. FRRI and additive rules use them for large tables and for
+        prediction, other estimators for prediction. Results are the same in any case.
     verbose : int, default=0
         If above 0, each step of `fit` is printed on standard error, with its seconds.
     folds : int, default=3

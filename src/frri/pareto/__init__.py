@@ -12,7 +12,7 @@ import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf, nextafter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,7 @@ from frri.rules.rule_statistics import class_positions
 from frri.rules.ruleset import RuleSet
 from frri.rules.semantics import CLASS_RULES, Semantics
 from frri.table import column_names, describe_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Frame
 
 SUPPORTED = CLASS_RULES | {"softmax-votes"}
 
@@ -125,7 +123,7 @@ class Frontier:
             ],
         }
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> Frame:
         """Return a row for each size, as a pandas data frame."""
         pandas = import_optional("pandas", "A table of sizes", "tables")
         return pandas.DataFrame(self.to_dict()["points"]).drop(columns="certificate")

@@ -9,13 +9,11 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frri._util import import_pandas
 from frri.readers.infer_types import parse_numbers
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Frame
 
 _MISSING = frozenset({"?", "<null>", ""})
 
@@ -49,7 +47,7 @@ class ArffTable:
     """
 
     relation: str
-    frame: "pd.DataFrame"
+    frame: Frame
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     dates: tuple[str, ...] = ()
@@ -151,7 +149,7 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if quoted else text
 
 
-def _read_rows(kinds: dict[str, str], lines: list[tuple[int, str]]) -> "pd.DataFrame":
+def _read_rows(kinds: dict[str, str], lines: list[tuple[int, str]]) -> Frame:
     """Read the values of numbered lines."""
     pd = import_pandas()
     columns: list[list[str | None]] = [[] for _ in kinds]

@@ -7,13 +7,11 @@ import re
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from frri._util import import_pandas, quote_name
 from frri.readers.infer_types import DEFAULTS, NA_VALUES, ReadOptions, infer_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Frame
 
 SEPARATORS = ",;\t|"
 
@@ -32,7 +30,7 @@ _CODE = re.compile(r"0\d+")
 _LONG_ROW = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
-def read_delimited(content: bytes, name: str, options: ReadOptions = DEFAULTS) -> "pd.DataFrame":
+def read_delimited(content: bytes, name: str, options: ReadOptions = DEFAULTS) -> Frame:
     r"""Read a table from the bytes of a file of separated values; messages call it by its name.
 
     Examples
@@ -48,7 +46,7 @@ def read_delimited(content: bytes, name: str, options: ReadOptions = DEFAULTS) -
     return read_layout(find_layout(decode(content, name), name), name, options)
 
 
-def read_layout(layout: "Layout", name: str, options: ReadOptions) -> "pd.DataFrame":
+def read_layout(layout: "Layout", name: str, options: ReadOptions) -> Frame:
     """Read a table whose layout is known."""
     frame = _parse(layout, name, options)
     if frame.empty:
@@ -65,7 +63,6 @@ def _warn(message: str) -> None:
 
 
 # ------------------------------------------------------------------ encoding
-
 # Control characters other than tabs, line breaks and the old end of file: texts have none.
 _CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f]")
 
@@ -104,8 +101,6 @@ def is_utf16(content: bytes) -> bool:
 
 
 # ------------------------------------------------------------------ layout
-
-
 class Layout(NamedTuple):
     """A text of separated values from its header on, its separator and its column names."""
 
@@ -222,9 +217,7 @@ def _distinct(columns: list[str], name: str) -> list[str]:
 
 
 # ------------------------------------------------------------------ cells
-
-
-def _parse(layout: Layout, name: str, options: ReadOptions) -> "pd.DataFrame":
+def _parse(layout: Layout, name: str, options: ReadOptions) -> Frame:
     """Parse the cells; columns are called by their positions."""
     pd = import_pandas()
     marks = [*NA_VALUES, *options.na_values]
@@ -288,7 +281,7 @@ def _check_lengths(layout: Layout, name: str) -> None:
         )
 
 
-def _warn_about_codes(frame: "pd.DataFrame", layout: Layout) -> None:
+def _warn_about_codes(frame: Frame, layout: Layout) -> None:
     """Warn of postcodes and the like in the first rows, which are no quantities."""
     n_columns = len(layout.columns)
     rows = [row for row in _first_rows(layout.text, layout.separator)[1:] if len(row) == n_columns]
@@ -301,9 +294,7 @@ def _warn_about_codes(frame: "pd.DataFrame", layout: Layout) -> None:
             )
 
 
-def _set_names(
-    frame: "pd.DataFrame", columns: list[str], name: str, wanted: Collection[str]
-) -> "pd.DataFrame":
+def _set_names(frame: Frame, columns: list[str], name: str, wanted: Collection[str]) -> Frame:
     """Name the columns; drop those without name and values, and an index that nobody wants."""
     unnamed = [place for place, column in enumerate(columns) if not column]
     # Separators at the ends of lines make columns with neither name nor values.

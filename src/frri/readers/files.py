@@ -14,16 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from frri._util import import_optional, import_pandas
 from frri.readers.arff import read_arff
 from frri.readers.delimited import decode, find_layout, is_utf16, read_delimited, read_layout
 from frri.readers.infer_types import ReadOptions, check_date_format, infer_columns, replace_na
-
-if TYPE_CHECKING:
-    import pandas as pd
+from frri.table.columns import Frame
 
 FORMATS = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), "delimited"),
@@ -51,7 +49,7 @@ def read_table(
     date_format: str | None = None,
     classes: str | None = None,
     typed: Collection[str] | None = None,
-) -> "pd.DataFrame":
+) -> Frame:
     r"""Read a table from a file, in the format of its ending, or from standard input.
 
     Numbers become numbers, ISO dates dates, ``true`` and ``false`` booleans, everything else
@@ -191,9 +189,7 @@ _DECOMPRESS: dict[str, Callable[[Any], Any]] = {
 
 
 # ------------------------------------------------------------------ ARFF, spreadsheets and JSON
-
-
-def _read_arff(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame":
+def _read_arff(content: bytes, name: str, options: ReadOptions) -> Frame:
     """Read an ARFF or KEEL file; nominal attributes stay strings."""
     text = decode(content, name)
     try:
@@ -287,7 +283,7 @@ def _cell_text(value: Any) -> str:
     return str(value).removesuffix(" 00:00:00")
 
 
-def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame":
+def read_json(content: bytes, name: str, options: ReadOptions) -> Frame:
     r"""Read a list of objects, an object of columns, or one object in every line.
 
     A key that an object lacks is a missing value.
@@ -332,13 +328,12 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> "pd.DataFrame"
 
 
 # ------------------------------------------------------------------ Parquet
-
 # Names that pandas gives to the levels of an index without names.
 _INDEX = re.compile(r"__index_level_\d+__")
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
-def read_parquet(content: bytes, name: str) -> "pd.DataFrame":
+def read_parquet(content: bytes, name: str) -> Frame:
     """Read a Parquet file; its categories, dates and booleans stay such."""
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
     if not content:
@@ -361,7 +356,7 @@ def _damaged(name: str) -> ValueError:
     return ValueError(f"{name} is not a Parquet file, or a damaged one.")
 
 
-def _arrow_frame(table: Any, name: str) -> "pd.DataFrame":
+def _arrow_frame(table: Any, name: str) -> Frame:
     """Convert a table of pyarrow to a data frame, if its columns are of suitable types."""
     twice = [column for column, n in Counter(table.column_names).items() if n > 1]
     if twice:
@@ -384,12 +379,10 @@ def _arrow_frame(table: Any, name: str) -> "pd.DataFrame":
 
 
 # ------------------------------------------------------------------ files in parts
-
-
 class Batch(NamedTuple):
     """A part of a table, the number of rows before it, and the fraction of the file read."""
 
-    frame: "pd.DataFrame"
+    frame: Frame
     start: int
     done: float
 

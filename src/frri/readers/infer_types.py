@@ -6,15 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from time import strftime, strptime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from frri._util import Flags, find_name, import_pandas, quote_name
 from frri.table.checks import EXACT, FEWEST_NAMES, find_mistake
-from frri.table.columns import category_positions, kind_of, plain_column
+from frri.table.columns import Column, Frame, category_positions, kind_of, plain_column
 from frri.table.targets import MOST_NUMBERED_CLASSES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NA_VALUES = [
     *("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>"),
@@ -66,9 +63,7 @@ DEFAULTS = ReadOptions()
 
 
 # ------------------------------------------------------------------ inferred types
-
-
-def infer_columns(frame: "pd.DataFrame", options: ReadOptions) -> "pd.DataFrame":
+def infer_columns(frame: Frame, options: ReadOptions) -> Frame:
     """Infer the types of the columns of strings, except of those declared as strings."""
     if all(dtype.kind != "O" for dtype in frame.dtypes):
         return frame
@@ -76,7 +71,7 @@ def infer_columns(frame: "pd.DataFrame", options: ReadOptions) -> "pd.DataFrame"
     return import_pandas().DataFrame({name: _infer(c, options) for name, c in frame.items()})
 
 
-def _infer(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[Any]":
+def _infer(column: Column, options: ReadOptions) -> Column:
     if column.dtype.kind != "O":
         return column
     known = options.known_values(str(column.name))
@@ -111,7 +106,7 @@ def clean_text(
     return bare
 
 
-def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[Any]":
+def infer_column(column: Column, options: ReadOptions) -> Column:
     """Convert a column of dates to dates, one of numbers to numbers; any other strings stay.
 
     Classes stay strings where numbers would merge some of them. A few percentages or amounts of
@@ -150,9 +145,7 @@ def infer_column(column: "pd.Series[Any]", options: ReadOptions) -> "pd.Series[A
     return values
 
 
-def _parse(
-    column: "pd.Series[Any]", texts: list[str], options: ReadOptions
-) -> "tuple[pd.Series[Any], str]":
+def _parse(column: Column, texts: list[str], options: ReadOptions) -> tuple[Column, str]:
     """Convert dates, numbers, percentages and the like; return a note about what was guessed."""
     formats = find_date_formats(texts, options.date_format)
     if len(formats) == 1:
@@ -170,9 +163,7 @@ def _parse(
     return _parse_quantities(column, texts, options.decimal_commas)
 
 
-def _parse_quantities(
-    column: "pd.Series[Any]", texts: list[str], decimal_commas: bool
-) -> "tuple[pd.Series[Any], str]":
+def _parse_quantities(column: Column, texts: list[str], decimal_commas: bool) -> tuple[Column, str]:
     if decimal_commas and all(map(_DECIMAL_COMMA.fullmatch, texts)):
         return parse_numbers(column.str.replace(",", ".")), ""
     if not _NUMBER_LIKE.search(texts[0]):
@@ -187,7 +178,7 @@ def _parse_quantities(
     return column.map(values).astype(float), note
 
 
-def replace_na(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.DataFrame":
+def replace_na(frame: Frame, na_values: Collection[str]) -> Frame:
     """Replace the numbers and strings that are marks of missing values."""
     if not na_values:
         return frame
@@ -202,9 +193,7 @@ def replace_na(frame: "pd.DataFrame", na_values: Collection[str]) -> "pd.DataFra
 
 
 # ------------------------------------------------------------------ numbers
-
-
-def parse_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def parse_numbers(column: Column) -> Column:
     """Convert strings to numbers, to the last bit; NaN for other strings."""
     numbers = import_pandas().to_numeric(column, errors="coerce")
     if numbers.dtype.kind == "f":
@@ -215,7 +204,7 @@ def parse_numbers(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return numbers
 
 
-def _keep_distinct(column: "pd.Series[Any]", numbers: "pd.Series[Any]") -> "pd.Series[Any]":
+def _keep_distinct(column: Column, numbers: Column) -> Column:
     """Return floats, or Python's integers where some would be equal in floating point."""
     far = column[numbers.abs() > EXACT].astype(str)
     integers = far[far.str.fullmatch(r"[-+]?\d{1,308}")].astype(object).map(int)
@@ -296,7 +285,6 @@ def _parse_amounts(values: list[str], decimal_commas: bool) -> tuple[str, dict[s
 
 
 # ------------------------------------------------------------------ dates
-
 # Dates outside these years may mark missing values.
 EARLIEST_YEAR, LATEST_YEAR = 1000, 2999
 _ISO = "ISO8601"
@@ -329,7 +317,7 @@ def find_date_formats(texts: list[str], asked: str | None = None) -> list[str]:
     return [candidate for candidate in _DATE_FORMATS if like_dates and fits(candidate)]
 
 
-def parse_dates(column: "pd.Series[Any]", date_format: str) -> "pd.Series[Any]":
+def parse_dates(column: Column, date_format: str) -> Column:
     """Convert strings to dates; times in a time zone become UTC.
 
     Examples
@@ -367,16 +355,14 @@ def check_date_format(date_format: str) -> None:
 
 
 # ------------------------------------------------------------------ declared types
-
-
 def declare(
-    frame: "pd.DataFrame",
+    frame: Frame,
     name: str,
     *,
     nominal: Collection[str] = (),
     ordinal: Mapping[str, Sequence[str]] | None = None,
     ignore: Collection[str] = (),
-) -> "pd.DataFrame":
+) -> Frame:
     """Convert columns to categories, ordered or not, and drop others.
 
     Parameters
@@ -412,7 +398,7 @@ def declare(
     return frame.assign(**changed).drop(columns=list(ignore))
 
 
-def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
+def to_strings(column: Column) -> Column:
     """Convert values to strings, integers without decimals and missing values to None."""
     shown = {
         value: str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
@@ -422,9 +408,7 @@ def to_strings(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 # ------------------------------------------------------------------ checks
-
-
-def looks_like_identifier(column: "pd.Series[Any]") -> bool:
+def looks_like_identifier(column: Column) -> bool:
     """Return whether most strings of a column are distinct, as in identifiers.
 
     Numbers or dates with a few mistakes among them are no names.
@@ -439,12 +423,12 @@ def looks_like_identifier(column: "pd.Series[Any]") -> bool:
 
 
 def resolve_words(
-    frame: "pd.DataFrame",
+    frame: Frame,
     *,
     nominal: Collection[str] = (),
     numeric: Collection[str] = (),
     strict: bool = False,
-) -> "pd.DataFrame":
+) -> Frame:
     """Decide about columns of numbers with words among them, with a note about each.
 
     A few values that are repeated often are categories; otherwise words are missing values. Words
@@ -503,7 +487,7 @@ def resolve_words(
     return frame.assign(**changed)
 
 
-def _readings(column: "pd.Series[Any]") -> dict[str, Flags]:
+def _readings(column: Column) -> dict[str, Flags]:
     """Return flags of the strings that are numbers, and of those that are dates."""
     pd = import_pandas()
     texts = column.astype(str)

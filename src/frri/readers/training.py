@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,9 @@ from frri.readers.infer_types import (
     resolve_words,
     to_strings,
 )
-from frri.table.checks import find_mistake
-from frri.table.columns import kind_of
+from frri.table.checks import check_weights, find_mistake
+from frri.table.columns import Column, Frame, kind_of
 from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Rows of every class in a sample, if there are that many.
 LEAST = 5
@@ -87,7 +83,7 @@ class TrainingOptions(NamedTuple):
 
 def read_training(
     source: str | PathLike[str] | Sequence[str | PathLike[str]], target: str, **options: Any
-) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
+) -> tuple[Frame, Column, Any]:
     r"""Read a table to learn from; several files with the same columns are one table.
 
     Parameters
@@ -133,7 +129,7 @@ def read_training(
 
 def _read_all(
     sources: Sequence[str | PathLike[str]], names: list[str], target: str, how: TrainingOptions
-) -> "pd.DataFrame":
+) -> Frame:
     """Read all files, or a sample of their rows."""
     # Columns that are left out are read as strings, so that there is no warning about them.
     as_strings = {*how.nominal, *how.ignore} - {target}
@@ -157,8 +153,8 @@ def _read_all(
 
 
 def split_training(
-    frame: "pd.DataFrame", name: str, target: str, **options: Any
-) -> "tuple[pd.DataFrame, pd.Series[Any], Any]":
+    frame: Frame, name: str, target: str, **options: Any
+) -> tuple[Frame, Column, Any]:
     """Split a table into features, target and weights, and check all of them.
 
     Parameters
@@ -214,7 +210,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def _split_names(names: Collection[str], frame: "pd.DataFrame") -> list[str]:
+def _split_names(names: Collection[str], frame: Frame) -> list[str]:
     """Return names of columns; a name that is none of them may be several, separated by commas."""
     return [
         part.strip()
@@ -224,7 +220,7 @@ def _split_names(names: Collection[str], frame: "pd.DataFrame") -> list[str]:
     ]
 
 
-def _drop_empty(frame: "pd.DataFrame", apart: Collection[str | None]) -> "pd.DataFrame":
+def _drop_empty(frame: Frame, apart: Collection[str | None]) -> Frame:
     """Drop the rows whose features are all missing, with a note."""
     features = frame.drop(columns=[name for name in apart if name in frame.columns])
     known = features.notna().any(axis=1)
@@ -234,9 +230,7 @@ def _drop_empty(frame: "pd.DataFrame", apart: Collection[str | None]) -> "pd.Dat
     return _keep_rows(frame, known, frame.columns, f"are empty, the first is row {first}")
 
 
-def _keep_rows(
-    frame: "pd.DataFrame", kept: "pd.Series[bool]", columns: Collection[str], others: str
-) -> "pd.DataFrame":
+def _keep_rows(frame: Frame, kept: Column, columns: Collection[str], others: str) -> Frame:
     """Drop rows with a note; columns become what they would be if these had not been read."""
     if kept.all():
         return frame
@@ -252,7 +246,7 @@ def _keep_rows(
     return frame.assign(**changed)
 
 
-def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.DataFrame":
+def _drop_identifiers(frame: Frame, declared: Collection[str]) -> Frame:
     """Drop columns that name or number the rows, each with a note, unless there is nothing else."""
     columns = frame.drop(columns=list(declared))
     found = dict.fromkeys(
@@ -273,7 +267,7 @@ def _drop_identifiers(frame: "pd.DataFrame", declared: Collection[str]) -> "pd.D
     return frame.drop(columns=list(found))
 
 
-def _numbers_rows(column: "pd.Series[Any]") -> bool:
+def _numbers_rows(column: Column) -> bool:
     """Return whether distinct integers count up with few gaps, or are named like identifiers."""
     name, n = str(column.name), len(column)
     if column.dtype.kind not in "iu" or n < 10 or not column.is_unique:
@@ -284,7 +278,7 @@ def _numbers_rows(column: "pd.Series[Any]") -> bool:
     return few_gaps and bool(column.is_monotonic_increasing)
 
 
-def _warn_about_empty(frame: "pd.DataFrame") -> None:
+def _warn_about_empty(frame: Frame) -> None:
     """Warn of columns without any values."""
     empty = [name for name in frame.columns if frame[name].isna().all()]
     if empty:
@@ -295,7 +289,7 @@ def _warn_about_empty(frame: "pd.DataFrame") -> None:
         _warn(f"{columns} {shown} {have} no values; leave {them} out with {option}.")
 
 
-def _target(column: "pd.Series[Any]", how: TrainingOptions) -> "pd.Series[Any]":
+def _target(column: Column, how: TrainingOptions) -> Column:
     """Return the target as floats, or as integers, booleans or strings, or raise a ValueError."""
     name = str(column.name)
     series = import_pandas().Series
@@ -324,28 +318,18 @@ def _target(column: "pd.Series[Any]", how: TrainingOptions) -> "pd.Series[Any]":
     return column if column.dtype.kind in "iufb" else to_strings(column).rename(column.name)
 
 
-def _weights(column: "pd.Series[Any]") -> Any:
+def _weights(column: Column) -> Any:
     if kind_of(column) != "numeric":
         raise ValueError(f"The weights {column.name!r} are not numbers; choose another column.")
     values = column.to_numpy(dtype=float)
-    wrong = ~((values >= 0) & (values < float("inf")))
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise ValueError(
-            f"The weights {column.name!r} hold {values[row]:g} in row {row + 1}; "
-            "they must be 0 or more and finite."
-        )
-    if not values.any():
-        raise ValueError(
-            f"The weights {column.name!r} are all 0; at least one row must weigh something."
-        )
+    check_weights(values, f"The column of weights {column.name!r}")
     return values
 
 
 _KINDS = {"O": "strings", "M": "dates", "b": "booleans"}
 
 
-def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None) -> "pd.DataFrame":
+def join_tables(frames: Mapping[str, Frame], classes: str | None = None) -> Frame:
     """Concatenate the rows of several tables, if their columns are the same.
 
     The column of the classes becomes one of strings where its type differs, and so does one of
@@ -354,9 +338,9 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
     Examples
     --------
     >>> import pandas as pd
-    >>> join_tables({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"x": [2.5]})})["x"].tolist()
+    >>> join_tables({"a: Frame({x": [1]}), "b: Frame({x": [2.5]})})["x"].tolist()
     [1.0, 2.5]
-    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
+    >>> join_tables({"a.csv: Frame({x": [1]}), "b.csv: Frame({y": [2]})})
     Traceback (most recent call last):
         ...
     ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
@@ -393,7 +377,7 @@ def join_tables(frames: "Mapping[str, pd.DataFrame]", classes: str | None = None
     return import_pandas().concat(parts, ignore_index=True)
 
 
-def _has_words(column: "pd.Series[Any]") -> bool:
+def _has_words(column: Column) -> bool:
     """Return whether a column of strings is one of numbers with words among them."""
     known = column.notna().to_numpy()
     is_text = column.dtype.kind == "O"
@@ -401,8 +385,8 @@ def _has_words(column: "pd.Series[Any]") -> bool:
 
 
 def draw_sample(
-    parts: "Iterable[tuple[str, pd.DataFrame]]", size: int, seed: int, target: str | None = None
-) -> "tuple[pd.DataFrame, int]":
+    parts: Iterable[tuple[str, Frame]], size: int, seed: int, target: str | None = None
+) -> tuple[Frame, int]:
     """Draw a uniform random sample of rows, with some rows of every class in any case.
 
     Every row has a random key; the smallest keys win. Keys depend on the seed and on the number of
@@ -447,7 +431,7 @@ def draw_sample(
     return pool.iloc[rows].reset_index(drop=True), n_rows
 
 
-def _smallest(keys: Floats, classes: "pd.Series[Any] | None", size: int) -> tuple[Positions, int]:
+def _smallest(keys: Floats, classes: Column | None, size: int) -> tuple[Positions, int]:
     """Return the rows of the smallest keys, first some of every class, and the number of these."""
     needed = np.zeros(len(keys), dtype=bool)
     if classes is not None:

@@ -72,16 +72,10 @@ def facts(
         `max_rows` (or wide ones), a random subset is embedded.
     y : array-like, optional
         Their classes, or their numbers.
-    max_rows : int, default=5000
-        Maximum number of embedded samples.
-    names : sequence, optional
-        Names of the samples; by default they are numbered.
+    max_rows, names, stability, fixed
+        See `frri.report.write_report`.
     seed : int, default=0
         Random seed of the subset and of the permutation importance.
-    stability : Stability, optional
-        Result of `frri.compare.stability` for these rules.
-    fixed : collection of str, optional
-        Features that cannot change, such as age: no counterfactual explanation changes them.
 
     Returns
     -------
@@ -199,8 +193,6 @@ class _Table:
 
 
 # ------------------------------------------------------------------ without samples
-
-
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     """Return provenance, size and proof; whether samples are those of the training, if known."""
     about = About(ruleset.about).plain()
@@ -316,8 +308,6 @@ def _stability(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
 
 
 # ------------------------------------------------------------------ with samples
-
-
 def _sample(table: _Table, max_rows: int, room: int, seed: int) -> Positions:
     """Return the samples to embed, ascending: as many as allowed and as fit."""
     if max_rows < 1:
@@ -423,8 +413,6 @@ def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> l
 
 
 # ------------------------------------------------------------------ charts
-
-
 def colored_classes(counts: Floats) -> list[int]:
     """Return the classes with a color of their own: all, or the largest ones, in their order."""
     return sorted(np.argsort(-counts, kind="stable")[:N_COLORS].tolist())

@@ -125,8 +125,6 @@ def decide_rows(values, start, stop, rules, grid, results):
 
 
 # ---------------------------------------------------------------- degrees
-
-
 @inner_kernel
 def score_rows(values, rows, rules, grid, buffers, mode, results):
     """Decide about some samples by the best degree, or by the nearest of all rules."""

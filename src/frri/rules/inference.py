@@ -246,8 +246,6 @@ def _best_per_class(arrays: RuleArrays, values: Floats, nothing: float = 0.0) ->
 
 
 # ---------------------------------------------------------------- where no rule fires
-
-
 def last_resort(ruleset: "RuleSet") -> str:
     """Return the fallback; the priors or the base if it has no rule to use."""
     fallback = ruleset.fallback
@@ -290,8 +288,6 @@ _VOTES: Mapping[str, Callable[[RuleArrays, Floats], Floats]] = {
 
 
 # ---------------------------------------------------------------- scores
-
-
 def compute_scores(ruleset: "RuleSet", degrees: Floats, near: Floats | None = None) -> Floats:
     """Return samples x classes from samples x rules; in regression one column."""
     arrays, name = ruleset.arrays, ruleset.semantics.name
@@ -410,8 +406,6 @@ def _fill_by_priors(
 
 
 # ---------------------------------------------------------------- probabilities
-
-
 def _exponentials(values: Floats) -> Floats:
     """Return exp(value - largest of the row), 1 for the largest, though it be infinite."""
     top = values.max(axis=1, keepdims=True)

@@ -148,8 +148,6 @@ def _thaw(value: Any) -> Any:
 
 
 # ---------------------------------------------------------------- files
-
-
 def read(file: IO[bytes], name: str) -> "RuleSet":
     """Read a rule set from an open file or stream; error messages begin with its name."""
     content = read_text(file, name, LARGEST_FILE)
@@ -208,8 +206,6 @@ _schema = cache(schema)
 
 
 # ---------------------------------------------------------------- writing
-
-
 def to_dict(ruleset: "RuleSet") -> dict[str, Any]:
     """Return a rule set as plain JSON values.
 
@@ -272,8 +268,6 @@ def _finite(value: float) -> float | None:
 
 
 # ---------------------------------------------------------------- reading
-
-
 def from_dict(content: Mapping[str, Any]) -> "RuleSet":
     """Return the rule set that `to_dict` wrote; a ValueError names what does not fit."""
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:

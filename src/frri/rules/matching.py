@@ -90,7 +90,6 @@ class RuleArrays:
         self.allowed = np.array(allowed, dtype=np.bool_)
 
     # ---------------------------------------------------------------- conditions
-
     def blocks(self, n_samples: int) -> Iterator[slice]:
         """Yield slices of samples, at least one, whose memberships stay in the cache."""
         elements = LONG_BLOCK if self.semantics.t_norm == "product" else BLOCK
@@ -206,7 +205,6 @@ class RuleArrays:
         return np.where(self.weights > 0.0, values, -np.inf)
 
     # ---------------------------------------------------------------- consequents
-
     @cached_property
     def classes(self) -> Positions:
         """The position of each rule's class."""

@@ -24,8 +24,6 @@ N_BOOTSTRAP, SEED = 400, 0
 
 
 # ---------------------------------------------------------------- classification
-
-
 def accuracy(truth: NDArray[Any], decided: NDArray[Any]) -> float:
     """Return the fraction of samples that are classified correctly.
 
@@ -110,8 +108,6 @@ def measure_classes(
 
 
 # ---------------------------------------------------------------- ordinal classification
-
-
 def measure_ordinal(
     classes: Positions, decided: Positions, n_classes: int, weights: Any = None
 ) -> dict[str, Any]:
@@ -158,8 +154,6 @@ def quadratic_kappa(
 
 
 # ---------------------------------------------------------------- regression
-
-
 def measure_regression(
     truth: Floats, answers: Floats, weights: Floats | None = None
 ) -> dict[str, Any]:
@@ -199,8 +193,6 @@ def measure_regression(
 
 
 # ---------------------------------------------------------------- proportions
-
-
 def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return Wilson's confidence interval for a proportion; 0 to 1 without trials."""
     if trials <= 0:
@@ -214,8 +206,6 @@ def wilson(hits: float, trials: float, confidence: float = 0.95) -> tuple[float,
 
 
 # ---------------------------------------------------------------- edits
-
-
 def coverage(covers: Flags) -> float:
     """Return the fraction of samples that any rule covers, from a matrix of samples x rules."""
     return float(covers.any(axis=1).mean())

@@ -15,11 +15,10 @@ from frri._util import Flags, Floats, Positions, import_optional
 from frri.rules.measures import wilson
 from frri.rules.rule import RuleStatistics, as_labels
 from frri.rules.semantics import COUNTABLE
+from frri.table.columns import Frame
 from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from frri.rules.ruleset import RuleSet
 
 
@@ -221,7 +220,7 @@ def overlap(ruleset: "RuleSet", X: Any) -> tuple[Overlap, ...]:
     return tuple(sorted(pairs, key=lambda pair: -pair.jaccard))
 
 
-def to_frame(rows: tuple[Any, ...]) -> "pd.DataFrame":
+def to_frame(rows: tuple[Any, ...]) -> Frame:
     """Return any of these results as a data frame, a row for each (needs pandas)."""
     pd = import_optional("pandas", "A table of statistics", "tables")
     return pd.DataFrame([asdict(row) for row in rows])

@@ -38,12 +38,11 @@ from frri.rules.rule import (
 from frri.rules.rule_statistics import rule_statistics
 from frri.rules.semantics import SHORTHANDS, Semantics
 from frri.table import Attribute, to_matrix
+from frri.table.columns import Frame
 from frri.table.encode import check_order
 from frri.table.targets import check_quantities
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from frri.explain import Explanation
     from frri.rules.hierarchy import Hierarchy
 
@@ -221,7 +220,6 @@ class RuleSet:
         return self.rules[index]
 
     # ---------------------------------------------------------------- prediction
-
     def predict(self, X: Any, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Predict the class of each sample, or its number.
 
@@ -271,7 +269,6 @@ class RuleSet:
         return Decision(self, matrix, n_jobs).probabilities
 
     # ---------------------------------------------------------------- statistics
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on a labelled table, in regression R².
 
@@ -332,7 +329,6 @@ class RuleSet:
         return explain(self, row, unchangeable=unchangeable, effort=effort, **goal)
 
     # ---------------------------------------------------------------- editing
-
     def with_decision(self, decision: "str | Mapping[Any, float]") -> "RuleSet":
         """Return the same rules with other costs of misclassification; nothing is fitted again.
 
@@ -435,7 +431,6 @@ class RuleSet:
         return position
 
     # ---------------------------------------------------------------- display
-
     def __str__(self) -> str:
         return "\n".join(text.ruleset_lines(self))
 
@@ -452,14 +447,13 @@ class RuleSet:
             return text.ruleset_html(self)
         return notebook_html(self)
 
-    def to_frame(self) -> "pd.DataFrame":
+    def to_frame(self) -> Frame:
         """Return one row per rule: conditions, class, weight and statistics (needs pandas)."""
         pd = import_optional("pandas", "A table of rules", "tables")
         columns = text.rule_columns(self).items()
         return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in self])
 
     # ---------------------------------------------------------------- model files
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values; `from_dict` reads them."""
         return json_format.to_dict(self)

@@ -293,8 +293,6 @@ def share(value: float) -> str:
 
 
 # ---------------------------------------------------------------- tables
-
-
 def rule_columns(ruleset: "RuleSet") -> "dict[str, Callable[[Rule], Any]]":
     """Return the columns of a table of rules; statistics if any rule has some."""
     meaning = ruleset.semantics.meaning

@@ -95,6 +95,18 @@ def check_moderate(values: Floats, label: str) -> None:
         )
 
 
+def check_weights(weights: Floats, label: str) -> None:
+    """Raise a ValueError for weights of samples that are negative, infinite or all 0."""
+    wrong = np.flatnonzero(~((weights >= 0.0) & (weights < np.inf)))
+    if len(wrong):
+        raise ValueError(
+            f"{label} holds {weights[wrong[0]]:g} in row {wrong[0] + 1} "
+            f"({len(wrong)} of {len(weights)} rows); weights must be 0 or more and finite."
+        )
+    if len(weights) and not weights.any():
+        raise ValueError(f"{label} is zero in every row; give at least one row a weight above 0.")
+
+
 def all_moderate(array: NDArray[Any]) -> bool:
     """Return whether no value is NaN, infinite or huge; NaN fails every comparison."""
     if array.size <= 1:  # fast for single samples

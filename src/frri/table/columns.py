@@ -5,13 +5,21 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Floats, join_names
 from frri.table.attribute import FARTHEST_DATE
+
+# Tables and columns of pandas, which is imported where a file is read.
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Frame, Column = pd.DataFrame, pd.Series[Any]
+else:
+    Frame = Column = Any
 
 # Anything else numpy would take for a year, or for today.
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")

@@ -2,32 +2,21 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from frri._util import Flags, Floats, map_threads, short_repr
+from frri._util import Flags, Floats, map_threads
 from frri.learners.additive.classifier import VOTES, AdditiveRulesClassifier, check_size, softmax
 from frri.learners.base import RuleClassifier, scaled_rule
 from frri.learners.calibration import MIN_SAMPLES, SCALES, Calibration, least_loss, scale_votes
-from frri.learners.training_table import TrainingTable
-from frri.learners.validation import (
-    check_choice,
-    check_count,
-    check_part,
-    random_numbers,
-    random_seeds,
-)
+from frri.learners.training_table import TrainingTable, check_class_weight
+from frri.learners.validation import check_count, check_part, random_numbers, random_seeds
 from frri.rules import RuleSet
 from frri.rules.inference import shrink_to_priors
 
-
-class _Bag(NamedTuple):
-    """The rules of a model, the scores of all samples, and which samples it has not seen."""
-
-    ruleset: RuleSet
-    scores: Floats
-    unseen: Flags
+# The rules of a model, the scores of all samples, and which samples it has not seen.
+Bag = tuple[RuleSet, Floats, Flags]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -93,6 +82,8 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
     (True, array([0, 0]))
     """
 
+    _algorithm = "Bagged rules"
+
     oob_score_: float = field(init=False)
     oob_decision_function_: Floats = field(init=False)
 
@@ -139,13 +130,13 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
                 [(seed, 0) for seed in seeds],
                 self.n_jobs,
             )
-        rules = tuple(scaled_rule(rule, 1.0 / len(bags)) for bag in bags for rule in bag.ruleset)
-        base = np.mean([bag.ruleset.base for bag in bags], axis=0)
+        rules = tuple(scaled_rule(rule, 1.0 / len(bags)) for rules, *_ in bags for rule in rules)
+        base = np.mean([rules.base for rules, *_ in bags], axis=0)
         whole = self._made(table, rules, base=tuple(base.tolist()), **VOTES)
         self.ruleset_ = whole.with_statistics(table.encoded, self.classes_[table.classes])
         return self._calibrate(table, self._estimate(table, bags))
 
-    def _bag(self, table: TrainingTable, model: AdditiveRulesClassifier, seed: int) -> _Bag:
+    def _bag(self, table: TrainingTable, model: AdditiveRulesClassifier, seed: int) -> Bag:
         """Fit an additive model to some samples and features."""
         random = np.random.default_rng(seed)
         n, m = table.values.shape
@@ -162,18 +153,17 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         size = 2 * len(table.labels) + 6 if self.max_rules == "auto" else int(self.max_rules)
         rules, base = model.induce(part, drawn[seen].astype(np.float64), size)
         ruleset = self._made(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
-        return _Bag(ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0)
+        return ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0
 
-    def _estimate(self, table: TrainingTable, bags: list[_Bag]) -> Calibration:
+    def _estimate(self, table: TrainingTable, bags: list[Bag]) -> Calibration:
         """Set the out-of-bag estimates and return the calibration they give."""
         total = np.zeros((len(table.classes), len(table.labels)))
         times = np.zeros(len(table.classes))
-        for bag in bags:
-            total[bag.unseen] += bag.scores[bag.unseen]
-            times += bag.unseen
+        for _, scores, unseen in bags:
+            total[unseen] += scores[unseen]
+            times += unseen
         known = times > 0
-        scores = total[known] / times[known, None]
-        shares = softmax(scores.T).T
+        shares = softmax((total[known] / times[known, None]).T).T
         decided, classes = shares.argmax(axis=1), table.classes[known]
         sizes, weights = np.array(table.class_counts), np.ones(len(classes))
         found = Calibration(len(total) / (len(total) + len(sizes)))
@@ -191,20 +181,10 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         sizes = np.array(table.class_counts)
         return dict(zip(table.labels, np.sqrt(sizes.sum() / sizes).tolist(), strict=True))
 
-    def _name(self) -> str:
-        return "Bagged rules"
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count("n_estimators", self.n_estimators, 1)
         check_size(self.max_rules, self.max_conditions)
         check_part("max_features", self.max_features)
         random_numbers(self.random_state)
-        given = self.class_weight
-        if isinstance(given, str):
-            check_choice("class_weight", given, ("sqrt", "balanced"))
-        elif given is not None and not isinstance(given, Mapping):
-            raise ValueError(
-                'class_weight must be "sqrt", "balanced", None or a mapping of classes, '
-                f"got {short_repr(given)}."
-            )
+        check_class_weight(self.class_weight, ("sqrt", "balanced"))

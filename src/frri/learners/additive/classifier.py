@@ -11,8 +11,7 @@ from frri._reproducible import exp, log, snap, total
 from frri._util import Flags, Floats
 from frri.learners.additive.blocks import SampleBlocks, VotingBlock
 from frri.learners.additive.columns import AT_LEAST, AT_MOST, SoftColumns
-from frri.learners.additive.path_cv import PathsOfFolds
-from frri.learners.additive.search import StagewiseInduction
+from frri.learners.additive.search import PathsOfFolds, StagewiseInduction
 from frri.learners.base import RuleClassifier, RuleLearner
 from frri.learners.calibration import SCALES, Calibration, least_loss
 from frri.learners.size_cv import Folds, measure_name, searched_samples
@@ -41,6 +40,8 @@ MOST = 10_000
 class AdditiveRules(RuleLearner):
     """Base of the estimators that add rules one at a time."""
 
+    _algorithm = "Additive rules"
+
     max_rules: int | Literal["auto"] = "auto"
     max_conditions: int = 4
     max_categories: int = 8
@@ -52,9 +53,6 @@ class AdditiveRules(RuleLearner):
         check_size(self.max_rules, self.max_conditions)
         check_count("max_categories", self.max_categories, 1)
         check_share("min_support", self.min_support)
-
-    def _name(self) -> str:
-        return "Additive rules"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -121,8 +119,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         If True, probabilities are calibrated by held-out scores. If False, they are shrunk towards
         class frequencies by a fixed amount, and with a number as `max_rules` there is a single fit.
         Predicted classes are the same.
-    n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes
@@ -176,16 +173,10 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
                 most = self.path_.chosen
             if self.calibrate:
                 shares = softmax(class_scores(paths.scores(most))).T
-                held_out = len(folds.held_out)
-                calibration = least_loss(
-                    shares,
-                    shares.argmax(axis=1),
-                    folds.join([folds.table.classes] * held_out),
-                    np.array(table.class_counts),
-                    folds.join([folds.weights] * held_out),
-                    float(folds.weights.mean()),
-                    SCALES,
-                )
+                known = shares, shares.argmax(axis=1), folds.join_all(folds.table.classes)
+                sizes, weights = np.array(table.class_counts), folds.join_all(folds.weights)
+                surprise = float(folds.weights.mean())
+                calibration = least_loss(*known, sizes, weights, surprise, SCALES)
         with self._step("rules one after another"):
             rules, base = self.induce(table, table.all_weights, most)
         ruleset = self._made(table, rules, base=tuple(base.tolist()), **VOTES)
@@ -217,7 +208,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
                 rules.append(Rule(conditions, label, weight=float(abs(vote[-1]))))
         return tuple(rules), votes[:, -1]
 
-    def _paths_of_folds(self, folds: Folds[TrainingTable], most: int) -> PathsOfFolds:
+    def _paths_of_folds(self, folds: Folds, most: int) -> PathsOfFolds:
         """Learn rules without each fold, one at a time, and decide about its samples."""
         table, weights = folds.table, folds.weights
         columns = SoftColumns.of(table.values, table.attributes, weights, WIDTH)

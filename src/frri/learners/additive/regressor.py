@@ -13,11 +13,10 @@ from frri._util import Floats, Positions
 from frri.learners.additive.blocks import SampleBlocks, SummingBlock
 from frri.learners.additive.classifier import MOST_RULES, AdditiveRules, upward_sides
 from frri.learners.additive.columns import SoftColumns
-from frri.learners.additive.path_cv import PathsOfFolds
-from frri.learners.additive.search import StagewiseInduction
+from frri.learners.additive.search import PathsOfFolds, StagewiseInduction
 from frri.learners.base import OrderedRuleClassifier, RuleRegressor, standardised
 from frri.learners.size_cv import Folds, SizePath, searched_samples
-from frri.learners.training_table import NumberTable, TrainingTable
+from frri.learners.training_table import TrainingTable
 from frri.learners.validation import directions, monotone_claim
 from frri.rules import Rule, RuleSet
 
@@ -70,16 +69,12 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         samples differs from the best by at most half a standard error of the difference (14 with
         fewer than 20 distinct samples). A number gives the first rules of the same path. A rule
         must promise to lower the squared error by 0.4 variances of the residuals.
-    max_conditions : int, default=4
-        Maximum number of conditions of a rule.
-    {max_categories}
-    min_support : float, default=0.0
-        Fraction of all samples that a rule must cover, degrees added up, to be added.
+    max_conditions, max_categories, min_support
+        See `AdditiveRulesClassifier`.
     {monotonic_cst}
     {calibration_fraction}
     {missing}
-    n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes
@@ -108,7 +103,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
 
     calibration_fraction: float = 0.0
 
-    def _learn_numbers(self, table: NumberTable) -> None:
+    def _learn(self, table: TrainingTable) -> None:
         folds, most = Folds(table), RULES if self.max_rules == "auto" else int(self.max_rules)
         self.path_ = None
         if self.max_rules == "auto" and folds.suffice:
@@ -125,22 +120,15 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
             model = induction.merge_similar(model)
             model = self._induction(table, columns, weights, scaled).finish(model)
         numbers = unit * snap(model.weights[0])
-        self.ruleset_ = RuleSet(
-            rules=tuple(
-                Rule(columns.conditions(found.tests, table.attributes), float(number))
-                for found, number in zip(model.rules, numbers, strict=False)
-            ),
-            attributes=table.attributes,
-            target=table.target,
-            semantics="added-contributions",
-            t_norm="product",
-            clip=True,
-            missing=self._missing_in_rules,
-            base=(float(middle + numbers[-1]),),
-            about=self._about(table),
-        )
+        rules = [
+            Rule(columns.conditions(found.tests, table.attributes), float(number))
+            for found, number in zip(model.rules, numbers, strict=False)
+        ]
+        base = (float(middle + numbers[-1]),)
+        meaning: dict[str, Any] = {"semantics": "added-contributions", "t_norm": "product"}
+        self.ruleset_ = self._made(table, rules, base=base, clip=True, **meaning)
 
-    def _cross_validate(self, folds: Folds[NumberTable]) -> SizePath:
+    def _cross_validate(self, folds: Folds) -> SizePath:
         """Measure the R² of numbers of rules on samples that the rules were not fitted to."""
         table, weights = folds.table, folds.weights
         _, _, scaled = standardised(table.numbers, weights)
@@ -158,7 +146,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         return PathsOfFolds(folds, inductions, MOST_RULES, explained, weights).choose("R2", 1)
 
     def _induction(
-        self, table: NumberTable, columns: SoftColumns, weights: Floats, target: Floats
+        self, table: TrainingTable, columns: SoftColumns, weights: Floats, target: Floats
     ) -> StagewiseInduction:
         """Return the search for rules; samples of weight 0 have no influence."""
         weight = float(total(weights))
@@ -202,10 +190,9 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
     max_rules : int or "auto", default="auto"
         Maximum number of rules, as in `AdditiveRulesRegressor`; R² is that of the scores.
     max_conditions, max_categories, min_support
-        See `AdditiveRulesRegressor`.
+        See `AdditiveRulesClassifier`.
     {missing}
-    n_jobs : int, optional
-        Threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes
@@ -244,9 +231,8 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
         parameters, numbers = self.get_params(), table.classes.astype(np.float64)
         del parameters["class_order"]
         regressor = AdditiveRulesRegressor(**parameters)
-        regressor._learn_numbers(  # noqa: SLF001 - the two are one thing
-            NumberTable(table.values, numbers, table.attributes, table.target, table.weights)
-        )
+        one_class = replace(table, classes=np.zeros_like(table.classes), labels=(), numbers=numbers)
+        regressor._learn(one_class)  # noqa: SLF001 - the two are one thing
         self.path_ = regressor.path_
         self.ruleset_ = self._with_statistics(self._cut(regressor.ruleset_, table), table)
 

@@ -1,10 +1,12 @@
 """Search for additive rules: rules are added one at a time, and all weights are fitted after each.
 
+The number of rules is cross-validated along the path: one path of rules without each fold.
+
 The gain of a rule is the decrease of the loss that a Newton step for its weights promises, the sum
 of G^2 / (2 (H + lambda)) over the scores; see `frri.learners.additive.columns` for G and H.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from frri._reproducible import log, snap, solve, total
 from frri._util import Flags, Floats
 from frri.learners.additive.blocks import AdditiveModel, SampleBlocks, Tests
 from frri.learners.additive.columns import ONE_OF, SoftColumns, SoftTest
+from frri.learners.size_cv import Folds, SizePath
 
 # Gains whose relative difference is smaller are equal: the first one counts. A price is paid by
 # an equal gain.
@@ -44,6 +47,8 @@ KEPT_CURVATURES = 10
 # does.
 SUFFICIENT = 1e-4
 HALVINGS = 40
+# Paths end when this number of further rules has not improved the mean score of held-out samples.
+PATIENCE = 10
 
 
 class FoundRule(NamedTuple):
@@ -83,11 +88,8 @@ class Candidate(NamedTuple):
     test: SoftTest
 
 
-class Scanned(NamedTuple):
-    """The gain of a rule, and the best condition that it may get."""
-
-    gain: float
-    best: Candidate | None
+# The gain of a rule, and the best condition that it may get.
+Scanned = tuple[float, Candidate | None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,7 +161,8 @@ class StagewiseInduction:
             gradients = penalties * weights - answer[1:].reshape(weights.shape)
             if k % KEPT_CURVATURES == 0:
                 curvatures = self.blocks.added("curvature", model) + np.diag(penalties)
-                inverses = None if signs.any() else [*map(_inverse, curvatures)]
+                unit = np.eye(len(penalties))
+                inverses = None if signs.any() else [solve(one, unit) for one in curvatures]
             if inverses is None:
                 step = _bounded_step(weights[0], gradients[0], curvatures[0], bounds)[None]
             else:
@@ -295,7 +298,7 @@ class StagewiseInduction:
             return None if best is None or best.gain < LEAST_FACTOR * gain else best
 
         tests: Tests = ()
-        gain = scan(tests).gain
+        gain = scan(tests)[0]
         while len(tests) < self.max_conditions and (new := addition(tests)):
             tests, gain = (*tests, new.test), new.gain
         for _ in range(POLISHES):
@@ -304,7 +307,7 @@ class StagewiseInduction:
                 others = tuple(other for other in tests if other != test)
                 new = addition(others)
                 if new is None:
-                    tests, gain = others, scan(others).gain
+                    tests, gain = others, scan(others)[0]
                 else:
                     tests = tuple(new.test if other == test else other for other in tests)
                     gain = new.gain
@@ -317,7 +320,7 @@ class StagewiseInduction:
         scores = tuple(range(self.n_scores))
         if self.n_scores <= MAX_SCORES:
             return scores
-        best = self._scan(model, (), 0, scores).best
+        _, best = self._scan(model, (), 0, scores)
         tests = () if best is None else (best.test,)
         G, H = self.blocks.added("sums", model, tests, scores)[:-1].reshape(2, -1)
         gains = G * G / (H + self.penalty)
@@ -343,7 +346,7 @@ class StagewiseInduction:
             if all(test.attribute != attribute for test in tests):
                 found.extend(self._best_categories(attribute, sums.reshape(n_lanes, -1), sign))
         gain = float(self._gains(whole, sign, least=-np.inf))
-        return Scanned(gain, _first_best(found))
+        return gain, _first_best(found)
 
     def _best_threshold(self, tests: Tests, sums: Floats, sign: int) -> Iterator[Candidate]:
         """Yield the best threshold of all ordered features, if there is one."""
@@ -412,6 +415,68 @@ class StagewiseInduction:
         return np.where(fits, gains.sum(axis=0), 0.0)
 
 
+class PathsOfFolds:
+    """Paths of rules, each learned without one fold, and their values for the held-out samples.
+
+    All paths use the columns of the whole table (thresholds, widths and imputed values, which do
+    not depend on the target); samples of the fold that is held out have weight 0.
+
+    Parameters
+    ----------
+    folds : Folds
+    inductions : sequence of StagewiseInduction
+        One for each fold, with its samples on this machine.
+    most : int
+        Maximum number of rules.
+    value_of : callable
+        Returns the value (larger is better) of each sample from the scores of all.
+    weights : ndarray of float
+        Weights of the samples in the mean value.
+    """
+
+    def __init__(
+        self,
+        folds: Folds,
+        inductions: Sequence[StagewiseInduction],
+        most: int,
+        value_of: Callable[[Floats], Floats],
+        weights: Floats,
+    ) -> None:
+        self.folds, self.inductions = folds, inductions
+        self.weights = folds.join_all(weights)
+        self.models: list[list[FittedRules]] = []
+        self.values: list[Floats] = []
+        paths = [induction.path(most) for induction in inductions]
+        models, means = [next(path) for path in paths], []
+        for size in range(most + 1):
+            self.models.append(models)
+            self.values.append(folds.join([*map(value_of, self._scores_of_all(models))]))
+            means.append(float(total(self.values[-1] * self.weights)))
+            if size - int(np.argmax(means)) >= PATIENCE:
+                break
+            models = [next(path, model) for path, model in zip(paths, models, strict=True)]
+            if all(a is b for a, b in zip(models, self.models[-1], strict=True)):
+                break
+
+    def choose(self, measure: str, fewest: int) -> SizePath:
+        """Return the sizes and their scores, with the size that is chosen."""
+        first = min(1, len(self.values) - 1)  # a model without rules is no choice
+        sizes = range(first, len(self.values))
+        return SizePath.of(sizes, self.values[first:], self.weights, measure, fewest)
+
+    def scores(self, size: int) -> Floats:
+        """Return the scores of the held-out samples by rules of a size."""
+        models = self.models[min(size, len(self.models) - 1)]
+        return np.asarray(self.folds.join(self._scores_of_all(models)))
+
+    def _scores_of_all(self, models: Sequence[FittedRules]) -> list[Floats]:
+        """Return the scores of all samples by the rules of each fold."""
+        return [
+            np.concatenate([b.scores(model.model) for b in induction.blocks.blocks], axis=1)
+            for induction, model in zip(self.inductions, models, strict=True)
+        ]
+
+
 def _first_best(found: Sequence[Candidate]) -> Candidate | None:
     """Return the condition of the largest worth, of equal ones that of the first feature."""
     best = max((one.worth for one in found), default=0.0) * (1.0 - EQUAL)
@@ -433,10 +498,6 @@ def _bounded_step(
     step = np.zeros_like(weights)
     step[free] = -solve(curvature[np.ix_(free, free)], gradient[free])
     return step
-
-
-def _inverse(matrix: Floats) -> Floats:
-    return solve(matrix, np.eye(len(matrix)))
 
 
 def _penalty(penalties: Floats, weights: Floats) -> float:

@@ -396,15 +396,9 @@ def find_fewest_errors(
     scores = candidates.scores
     # Ranks of scores, above 0: outside their boxes rules compete by distance.
     places = np.unique(scores, return_inverse=True)[1].reshape(scores.shape) + 1.0
-    (found,) = find_best_subsets(
-        places,
-        candidates.classes,
-        samples.classes,
-        [at_most],
-        weights=samples.loss_weights,
-        time_limit=seconds,
-    )
-    return found
+    known = places, candidates.classes, samples.classes, [at_most]
+    limits: Any = {"weights": samples.loss_weights, "time_limit": seconds}
+    return find_best_subsets(*known, **limits)[0]
 
 
 def objective_fraction(samples: BoxSamples, classes: Positions, scores: Floats) -> float:

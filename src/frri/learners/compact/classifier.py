@@ -1,8 +1,7 @@
 """Compact FRRI: a few fuzzy boxes around samples that tolerate some samples of other classes."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -30,7 +29,7 @@ from frri.learners.training_table import (
     scaled_values,
 )
 from frri.learners.validation import check_amount, check_count, check_part, check_share
-from frri.rules import Label, Rule, RuleSet
+from frri.rules import Rule, RuleSet
 
 # Sum of all weights: sums of weights times `STEPS` are integers that a float represents exactly.
 TOTAL_WEIGHT = 2.0**30
@@ -121,6 +120,7 @@ class CompactFRRIClassifier(RuleClassifier):
     """
 
     _class_weight_of_objects = False
+    _of_parts: ClassVar[dict[str, Any]] = {"certificate_time_limit": None}
 
     selection_: Bunch = field(init=False)
 
@@ -171,11 +171,6 @@ class CompactFRRIClassifier(RuleClassifier):
             )
         boxes.set_weights(samples if part is table else self._samples(table, table))
         self.ruleset_ = self._package(table, boxes, rows[selected.anchors[kept]])
-
-    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
-        """Return a copy without a certificate, which calibration does not need."""
-        one: Self = super()._for_part(rows, labels).set_params(certificate_time_limit=None)
-        return one
 
     def _samples(self, part: TrainingTable, table: TrainingTable) -> BoxSamples:
         """Return a part of the table, scaled, with integer weights."""

@@ -1,10 +1,10 @@
 """Bagged FRRI: rules from bags of the table, pooled into one rule set."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -28,7 +28,6 @@ from frri.learners.frri.pipeline import (
 )
 from frri.learners.training_table import TrainingTable, box_rule, scaled_values
 from frri.learners.validation import check_choice, check_count, check_part, random_seeds
-from frri.rules import Label
 from frri.rules.measures import balanced_accuracy
 from frri.rules.rule import label_array
 from frri.table import to_matrix
@@ -127,6 +126,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     [0, 0, 0]
     """
 
+    _algorithm = "FRRI on bags"
+    # A proof does not change probabilities.
+    _of_parts: ClassVar[dict[str, Any]] = {"work_limit": 0}
     _warns_of_many_rules = True
     _check_batches: Any = field(init=False, default=())
 
@@ -267,14 +269,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
         return "are covered by no rule of any bag (more or larger bags leave fewer)"
 
-    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
-        """Return a copy that stops at the first cover: a proof does not change probabilities."""
-        one: Self = super()._for_part(rows, labels).set_params(work_limit=0)
-        return one
-
-    def _name(self) -> str:
-        return "FRRI on bags"
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_count("n_estimators", self.n_estimators, 1)
@@ -287,8 +281,6 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
 
 # --- Bags
-
-
 class Bags(NamedTuple):
     """Samples of bags: first ones of equal samples, which of these each is, and who is in."""
 
@@ -361,19 +353,11 @@ def rules_of_bag(
     chosen = minimum_cover(limits.allow(found), found.lengths, work_limit=0).selected
     types = np.zeros((len(chosen), scaled.shape[1]), dtype=np.int8)
     types[:, used] = found.types[chosen]
-    return RulePool(
-        points=scaled[chosen],
-        types=types,
-        radii=found.confidence[chosen],
-        classes=table.classes[chosen],
-        sources=rows[chosen].astype(np.int64),
-        bags=np.full(len(chosen), bag, dtype=np.int64),
-    )
+    known = found.confidence[chosen], table.classes[chosen], rows[chosen].astype(np.int64)
+    return RulePool(scaled[chosen], types, *known, np.full(len(chosen), bag, dtype=np.int64))
 
 
 # --- Rules of all bags
-
-
 class Samples(NamedTuple):
     """Scaled samples: values, classes, and nominal features (None without any)."""
 
@@ -418,16 +402,9 @@ class RulePool(NamedTuple):
 
         n = len(samples.classes)
         words = np.concatenate(map_threads(covered, _blocks(self, n), n_jobs), axis=1)
-        return Candidates(
-            self.sources,
-            self.types,
-            self.radii,
-            CoverMatrix.from_words(words, n),
-            np.arange(n)[None],
-            self.classes,
-            np.bincount(samples.classes),
-            {},
-        )
+        boxes = self.sources, self.types, self.radii, CoverMatrix.from_words(words, n)
+        groups = self.classes, np.bincount(samples.classes)
+        return Candidates(*boxes, np.arange(n)[None], *groups, {})
 
 
 class Nearest(NamedTuple):
@@ -495,11 +472,7 @@ def nearest_in_batches(
 
 
 def out_of_bag_votes(
-    pool: RulePool,
-    samples: Samples,
-    unseen: Flags,
-    nearest: Nearest,
-    n_jobs: int | None = None,
+    pool: RulePool, samples: Samples, unseen: Flags, nearest: Nearest, n_jobs: int | None = None
 ) -> Floats:
     """Return samples x classes: scores by the rules whose bags do not contain a sample.
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,10 +131,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         Random seed of ``attribute_order="random"``.
     {calibrate}
     {decision}
-    n_jobs : int, optional
-        Number of threads for large tables and for prediction: -1 for all cores, -2 for all but one,
-        and so on. None is all cores, or one inside a job of joblib. Results are the same in any
-        case.
+    {n_jobs}
     {verbose}
     effort : int
         Old name of `work_limit`; it goes in version 0.4.
@@ -194,6 +191,8 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     """
 
     _warns_of_many_rules = True
+    # The first cover will do: a proof does not change probabilities.
+    _of_parts: ClassVar[Any] = {"work_limit": 0, "effort": "deprecated", "time_limit": 0}
 
     confidence_: Floats = field(init=False)
 
@@ -210,21 +209,15 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
     def _candidates(self, table: TrainingTable) -> Candidates:
         values, nominal = scaled_values(table)
         initial = initial_types(self.conditions or {}, table.attributes)
-        declared = {"initial": initial, "rigid": nominal}
+        declared: dict[str, Any] = {"initial": initial, "rigid": nominal}
         order = class_orders(self.attribute_order, table, values, self.random_state, **declared)
         found = self._induce(values, table.classes, order, **declared)
         self.confidence_, self._types = found.confidence, found.types
         if self.candidates == "shortened":
             return class_candidates(found, table.classes)
         start = perf_counter()
-        more = minimal_rules.all_minimal(
-            values,
-            table.classes,
-            found.confidence,
-            found.types,
-            limit=self.max_candidates,
-            **declared,
-        )
+        known = values, table.classes, found.confidence, found.types
+        more = minimal_rules.all_minimal(*known, limit=self.max_candidates, **declared)
         self._n_incomplete = len(more.incomplete)
         return class_candidates(found, table.classes)._replace(
             anchors=more.anchors,
@@ -275,14 +268,11 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         whole = self.candidates == "all-minimal" or not self._limits().all_candidates
         return None if whole else planned
 
-    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:
-        """Return a copy that stops at the first cover: a proof does not change probabilities."""
+    def _for_part(self, rows: Positions, labels: Collection[Label]) -> Any:
         order = self.attribute_order
         if np.ndim(order) == 2:
             order = np.asarray(order)[rows]
-        quick = {"work_limit": 0, "effort": "deprecated", "time_limit": 0, "attribute_order": order}
-        one: Self = super()._for_part(rows, labels).set_params(**quick)
-        return one
+        return super()._for_part(rows, labels).set_params(attribute_order=order)
 
     @property
     def condition_types_(self) -> NDArray[np.object_]:
@@ -344,8 +334,6 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
 
 # --- Memory
-
-
 class NotEnoughMemoryError(MemoryError, ValueError):
     """A fit would need more memory than is free or allowed."""
 

@@ -63,8 +63,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         Maximum number of rules: those that cover most; each union keeps one at least.
     work_limit, time_limit, random_state
         See `FRRIClassifier`.
-    n_jobs : int, optional
-        Number of threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes
@@ -111,6 +110,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     Proved: no answer falls as rooms rises or noise falls, all else being equal.
     """
 
+    _algorithm = "FRRI"
     _fractions_of = "union"
 
     class_order: Any = None
@@ -140,17 +140,12 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         covers: list[CoverMatrix] = []
         positions = np.zeros((n_classes - 1, len(first)), dtype=np.int64)
         n_bits = 0
+        options: dict[str, Any] = {"rigid": rigid, "n_jobs": self.n_jobs}
         for k in range(n_classes - 1):
             upper = classes > k
+            codes = upper.astype(np.intp)
             for own, initial in _sides(upper, declared):
-                found = induction.induce(
-                    distinct,
-                    upper.astype(np.intp),
-                    order,
-                    initial=initial,
-                    rigid=rigid,
-                    n_jobs=self.n_jobs,
-                )
+                found = induction.induce(distinct, codes, order, initial=initial, **options)
                 side = np.flatnonzero(own)
                 positions[k, side] = n_bits + found.positions[side]
                 n_bits += -(-found.covers.n_objects // 64) * 64
@@ -159,16 +154,10 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
                 covers.append(found.covers.take(side))
         below = np.cumsum(np.bincount(classes, minlength=n_classes))[:-1]
         anchors, types, confidence, groups = map(np.concatenate, zip(*parts, strict=True))
-        return Candidates(
-            anchors,
-            types,
-            confidence,
-            CoverMatrix.beside(covers),
-            positions[:, copy_of.ravel()],
-            groups,
-            np.column_stack([below, len(classes) - below]).ravel(),
-            {"candidates": perf_counter() - start},
-        )
+        sizes = np.column_stack([below, len(classes) - below]).ravel()
+        boxes = anchors, types, confidence, CoverMatrix.beside(covers)
+        seconds = {"candidates": perf_counter() - start}
+        return Candidates(*boxes, positions[:, copy_of.ravel()], groups, sizes, seconds)
 
     def _package(
         self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix
@@ -186,18 +175,10 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         relations = np.where(rising, "at least", "at most").tolist()
         rules = found.rules(table, chosen, labels, relation=relations)
         about = self._about(table) | {"selection": self._certificate()}
-        ruleset = self._made(
-            table,
-            rules,
-            semantics="at-least-class",
-            fallback="nearest",
-            about=about | {"monotone": claim} if claim else about,
-            **self._reading(),
-        )
+        about |= {"monotone": claim} if claim else {}
+        meaning = {"semantics": "at-least-class", "fallback": "nearest"} | self._reading()
+        ruleset = self._made(table, rules, about=about, **meaning)
         self.ruleset_ = self._with_statistics(ruleset, table)
-
-    def _name(self) -> str:
-        return "FRRI"
 
     def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
         better, worse = (" or better", " or worse") if self.selection_.monotone else ("", "")

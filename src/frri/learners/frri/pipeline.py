@@ -12,7 +12,7 @@ from functools import partial
 from math import fsum, inf, log
 from numbers import Integral
 from time import perf_counter
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -111,30 +111,6 @@ class FRRILearner(RuleLearner):
     # When `fit` was called.
     _began: float | None = field(init=False, default=None)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Induce rules from a table and its target.
-
-        `FRRIClassifier` fits twice more, on halves of the table: see `calibrate`.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Class labels of any type, or numbers for a regressor; the name of a series becomes the
-            name of the target.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights in probabilities, in the statistics of rules and in the consequents of a
-            regressor. The conditions of rules are the same with any weights above 0; a sample of
-            weight 0 is left out.
-
-        Returns
-        -------
-        self
-        """
-        self._began = perf_counter()
-        super().fit(X, y, sample_weight)
-        return self
-
     def _learn(self, table: Any) -> None:
         """Find candidates, select the fewest and package them as rules."""
         check_resolution(table.attributes)
@@ -204,6 +180,7 @@ class FRRILearner(RuleLearner):
         return limit
 
     def _check_parameters(self) -> None:
+        self._began = perf_counter()  # the first step of `fit`
         super()._check_parameters()
         if getattr(self, "effort", "deprecated") != "deprecated":
             message = "The parameter effort is now called work_limit and will be removed in 0.4."
@@ -247,29 +224,18 @@ class FRRILearner(RuleLearner):
             self._warn(describe_unproved(self.selection_))
 
     def _warn(self, message: str) -> None:
-        warnings.warn(message, UserWarning, stacklevel=6)
+        warnings.warn(message, UserWarning, stacklevel=5)
 
 
 # --- Candidates
-
-
 def class_candidates(found: CandidateRules, classes: Positions) -> Candidates:
     """Return the rule of every sample for its class."""
-    return Candidates(
-        np.arange(len(classes)),
-        found.types,
-        found.confidence,
-        found.covers,
-        found.positions[None],
-        classes,
-        np.bincount(classes),
-        found.seconds,
-        found.preselected,
-    )
+    boxes = np.arange(len(classes)), found.types, found.confidence, found.covers
+    groups = classes, np.bincount(classes)
+    return Candidates(*boxes, found.positions[None], *groups, found.seconds, found.preselected)
 
 
 # --- Limits on the selected rules
-
 # Rounding error of a fraction of a class.
 ROUNDING = 1e-9
 
@@ -357,15 +323,8 @@ class Limits(NamedTuple):
             coverable = [covers.only(groups == g).union().sum() for g in range(len(sizes))]
             left_out = np.maximum(coverable - np.ceil(self.coverage * sizes - ROUNDING), 0)
             prices = np.full(len(groups), sizes.sum() + 1)
-        return partial_cover(
-            covers,
-            prices,
-            groups,
-            costs=costs,
-            at_most=self.max_rules,
-            left_out=left_out,
-            **search,
-        )
+        search |= {"at_most": self.max_rules, "left_out": left_out}
+        return partial_cover(covers, prices, groups, costs=costs, **search)
 
     def certificate(self, cover: Cover | PartialCover, n_samples: int) -> dict[str, Any]:
         """Return what is proved about the selected rules."""
@@ -411,7 +370,6 @@ def describe_unproved(selection: Mapping[str, Any]) -> str:
 
 
 # --- Orders of features
-
 # Values of `conditions`, and the type from which a feature then starts.
 RESTRICTIONS = {
     "any": ConditionType.SIMILAR,
@@ -552,8 +510,6 @@ def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
 
 
 # --- Checks and messages
-
-
 def too_many_rules(n_rules: int, n_samples: int) -> bool:
     """Return whether the number of rules suggests another estimator.
 

@@ -13,7 +13,7 @@ from frri.induction import ConditionType, Graded
 from frri.learners.base import RuleRegressor, standardised
 from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders, initial_types
-from frri.learners.training_table import NumberTable, scaled_values
+from frri.learners.training_table import TrainingTable, scaled_values
 from frri.learners.validation import check_count, check_range
 from frri.rules import RuleSet
 from frri.rules.contributions import compute_mean_fractions
@@ -64,8 +64,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     {calibration_fraction}
     work_limit, time_limit, random_state
         See `FRRIClassifier`.
-    n_jobs : int, optional
-        Number of threads for large tables and for prediction; all cores by default.
+    {n_jobs}
     {verbose}
 
     Attributes
@@ -102,6 +101,8 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     True
     """
 
+    _algorithm = "FRRI for numbers"
+
     confidence_: Floats = field(init=False)
 
     tau: float = 1.5
@@ -109,11 +110,11 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     conditions: Any = None
     calibration_fraction: float = 0.0
 
-    def _learn_numbers(self, table: NumberTable) -> None:
+    def _learn(self, table: TrainingTable) -> None:
         check_pairs(len(table.values))
-        self._learn(table)
+        super()._learn(table)
 
-    def _candidates(self, table: NumberTable) -> Candidates:
+    def _candidates(self, table: TrainingTable) -> Candidates:
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
         initial = initial_types(self.conditions or {}, table.attributes)
         values, nominal = scaled_values(table)
@@ -128,16 +129,9 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         centers = np.where(found.types != ConditionType.UNUSED, values, 0.0)
         rules = np.column_stack([found.confidence, found.types, centers])
         kept = np.unique(rules, axis=0, return_index=True)[1].astype(np.int64)
-        return Candidates(
-            kept,
-            found.types[kept],
-            found.confidence[kept],
-            found.covers.take(kept),
-            found.positions[None],
-            np.zeros(len(kept), dtype=np.int64),
-            np.array([len(values)]),
-            found.seconds,
-        )
+        boxes = kept, found.types[kept], found.confidence[kept], found.covers.take(kept)
+        one_group = np.zeros(len(kept), dtype=np.int64), np.array([len(values)])
+        return Candidates(*boxes, found.positions[None], *one_group, found.seconds)
 
     def _costs(self, found: Candidates, covers: CoverMatrix) -> Ints:  # noqa: ARG002
         """Return the number of samples left out: of the fewest rules, those that cover most."""
@@ -145,7 +139,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
 
     def _package(
         self,
-        table: NumberTable,
+        table: TrainingTable,
         found: Candidates,
         selected: Ints,
         covers: CoverMatrix,  # noqa: ARG002
@@ -158,19 +152,16 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         self.selected_, chosen = anchors[order], selected[order]
 
         def package(numbers: Floats, base: float, about: dict[str, Any]) -> RuleSet:
-            return RuleSet(
-                rules=tuple(found.rules(table, chosen, numbers.tolist())),
-                attributes=table.attributes,
-                target=table.target,
-                semantics="weighted-mean",
-                base=(float(base),),
-                about=about,
-                **self._reading(),
-            )
+            rules = found.rules(table, chosen, numbers.tolist())
+            meaning: dict[str, Any] = {"semantics": "weighted-mean", "base": (float(base),)}
+            return self._made(table, rules, about=about, **meaning, **self._reading())
 
         drawn = package(scaled[self.selected_], 0.0, {})
         fractions = compute_mean_fractions(drawn, table.values)
-        numbers = snap(_fit_ridge(fractions, scaled, table.all_weights))
+        # Ridge regression: the consequents whose weighted means come nearest to the target.
+        heavy, penalty = fractions * table.all_weights[:, None], PENALTY * np.eye(len(chosen))
+        squares = product(heavy.T, fractions) + penalty
+        numbers = snap(solve(squares, total(heavy.T * scaled)))
         about = self._about(table) | {"selection": self._certificate()}
         self.ruleset_ = package(middle + unit * numbers, middle, about)
 
@@ -182,22 +173,12 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         if self.times_covered > 1 and self.max_rules is not None:
             raise ValueError("times_covered and max_rules contradict each other: give one of them.")
 
-    def _reason_uncovered(self, table: NumberTable) -> str:  # noqa: ARG002
+    def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
         return (
             "are covered by no rule, because an object with the same or nearly the same values, as "
             "far as they are known and conditions on them allowed, has a number "
             f"{self.tau:g} standard deviations away or more"
         )
-
-    def _name(self) -> str:
-        return "FRRI for numbers"
-
-
-def _fit_ridge(fractions: Floats, target: Floats, weights: Floats) -> Floats:
-    """Return the consequents whose weighted means come nearest to the target, shrunk towards 0."""
-    heavy = fractions * weights[:, None]
-    penalty = PENALTY * np.eye(fractions.shape[1])
-    return solve(product(heavy.T, fractions) + penalty, total(heavy.T * target))
 
 
 def check_pairs(n_samples: int) -> None:

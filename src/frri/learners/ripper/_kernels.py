@@ -159,8 +159,6 @@ def grow(coded, kept, columns, min_units):
 
 
 # --- restrict: the same columns with fewer samples
-
-
 def _restrict_interpreted(coded, kept):
     """Keep the samples whose flag is set, in the order of every feature."""
     positions = kept.take(coded >> ONE).ravel().nonzero()[0]
@@ -186,8 +184,6 @@ restrict = either(interpreted=_restrict_interpreted, loops=_restrict_loops)
 
 
 # --- weights_of: positives and all samples
-
-
 def _weights_interpreted(codes, units):
     """Return the weight of the positives and of all samples, in units."""
     positive = codes & ONE
@@ -216,38 +212,7 @@ def _weight(code, units):
 weights_of = either(interpreted=_weights_interpreted, loops=_weights_loops)
 
 
-# --- tally: first rules that cover samples
-
-
-def _tally_interpreted(columns, positive, first, rows, n_rules):
-    """Sum the weights of samples, and of positives, that each rule is the first to cover.
-
-    `first` is the first rule that covers each sample of the table, `n_rules` if none does; the last
-    row of the result is for the samples that no rule covers. Only flagged samples are counted.
-    """
-    counted = rows.nonzero()[0]
-    codes = 2 * first.take(counted).astype(np.intp) + positive.take(counted)
-    weights = None if columns.units is None else columns.weights[counted]
-    counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2).astype(np.float64)
-    counts[:, 0] += counts[:, 1]
-    return counts
-
-
-def _tally_loops(columns, positive, first, rows, n_rules):
-    counts = np.zeros((n_rules + 1, 2))
-    for i in range(len(rows)):
-        if rows[i]:
-            counts[first[i], 0] += columns.weights[i]
-            counts[first[i], 1] += columns.weights[i] * positive[i]
-    return counts
-
-
-tally = either(interpreted=_tally_interpreted, loops=_tally_loops)
-
-
 # --- best_test: the test of greatest information gain
-
-
 def _best_test_interpreted(coded, columns, positives, total):
     """Find the test of greatest gain `p * (log2((p + 1) / (t + 1)) - log2((P + 1) / (T + 1)))`.
 
@@ -408,8 +373,6 @@ def beyond(column, order, comparison, value):
 
 
 # --- purest_support: the support of one test
-
-
 def _purest_support_interpreted(column, value, outward, failed, positive, weights):
     """Return the greatest purity that a support gives a test, and the widest such support.
 

@@ -35,6 +35,8 @@ from frri.rules.condition import join_ranges
 Tests = Floats
 # Some of the samples in the order of each feature; see `_kernels`.
 Codes = NDArray[np.uint32]
+# First rule of a list that covers each sample.
+Firsts = NDArray[np.unsignedinteger]
 
 # From this many values on a fit takes longer interpreted than it takes to compile the kernels, or,
 # where an earlier process has left them compiled, to load them.
@@ -299,11 +301,7 @@ class ClassProblem:
         return self._rule(self._prune(self._grow(left, grow), prune, "precision"))
 
     def _improve(
-        self,
-        rules: list[CrispRule],
-        position: int,
-        later: NDArray[np.unsignedinteger],
-        left: Remaining,
+        self, rules: list[CrispRule], position: int, later: Firsts, left: Remaining
     ) -> CrispRule:
         """Return the best of the rule as it is, grown further, and grown from nothing."""
         old = rules[position]
@@ -327,12 +325,7 @@ class ClassProblem:
         return revision if revised < renewed + TOLERANCE else replacement
 
     def _length_with(
-        self,
-        rule: CrispRule,
-        position: int,
-        later: NDArray[np.unsignedinteger],
-        left: Flags,
-        counted: Floats,
+        self, rule: CrispRule, position: int, later: Firsts, left: Flags, counted: Floats
     ) -> float:
         """Return the bits for a rule and for the errors of the list in which it takes a place.
 
@@ -357,7 +350,6 @@ class ClassProblem:
         return [rule for rule, keep in zip(rules, kept[::-1].tolist(), strict=True) if keep]
 
     # ------------------------------------------------------------------ single rules
-
     def _split(self, left: Remaining) -> tuple[Flags, Flags]:
         return split(self.columns.classes, left.rows, self.learner.folds, self.random)
 
@@ -400,7 +392,6 @@ class ClassProblem:
         return CrispRule(tests, covers, length_of_rule(len(tests), self.columns.n_tests))
 
     # ------------------------------------------------------------------ samples
-
     def _without(self, left: Remaining, covered: Flags) -> Remaining:
         """Return the samples that are left when a rule covers some of them."""
         rows = left.rows & ~covered
@@ -416,11 +407,20 @@ class ClassProblem:
         return float(weights.sum()), float(weights[positive].sum())
 
     def _tally(self, first: NDArray[np.integer], rows: Flags, n_rules: int) -> Floats:
-        found = self._kernels.tally(self.columns, self.positive, first, rows, n_rules)
-        return np.asarray(found)
+        """Sum the weights of samples, and of positives, that each rule is the first to cover.
+
+        `first` is the first rule that covers each sample of the table, `n_rules` if none does; the
+        last row of the result is for the samples that no rule covers. Only flagged samples count.
+        """
+        counted = rows.nonzero()[0]
+        codes = 2 * first.take(counted).astype(np.intp) + self.positive.take(counted)
+        weights = None if self.columns.units is None else self.columns.weights[counted]
+        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2).astype(np.float64)
+        counts[:, 0] += counts[:, 1]
+        return np.asarray(counts)
 
     def _counted(self, rules: list[CrispRule], first: NDArray[np.integer], rows: Flags) -> Floats:
-        """Return, for each rule and for none, the sums of `tally` and the bits of the rule."""
+        """Return, for each rule and for none, the sums of `_tally` and the bits of the rule."""
         counts = self._tally(first, rows, len(rules))
         return np.concatenate((counts, [*([rule.bits] for rule in rules), [0.0]]), axis=1)
 
@@ -469,7 +469,7 @@ def kernels_for(columns: SortedColumns) -> Any:
     return compiled(kernels) if large else kernels
 
 
-def first_later(covers: list[Flags]) -> list[NDArray[np.unsignedinteger]]:
+def first_later(covers: list[Flags]) -> list[Firsts]:
     """Return, for each rule of a list, the first rule after it that covers each sample.
 
     The number of rules stands for none.
