@@ -1,8 +1,6 @@
 """Additive rules: naive twins, contract, figures."""
 
 import pickle
-import subprocess
-import sys
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -513,16 +511,6 @@ def test_compiled_and_interpreted_fits_agree(monkeypatch):
         rulesets.append(AdditiveRulesClassifier(n_jobs=2).fit(X, y).ruleset_)
     assert rulesets[0].rules == rulesets[1].rules  # to the last bit
     assert rulesets[0].base == rulesets[1].base
-
-
-def test_small_first_fit_does_not_import_the_compiler():
-    program = (
-        "import sys; from sklearn.datasets import load_iris;"
-        "from frri.learners.additive.classifier import AdditiveRulesClassifier;"
-        "AdditiveRulesClassifier().fit(*load_iris(return_X_y=True));"
-        "sys.exit('numba' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_degenerate_tables():
