@@ -242,7 +242,7 @@ def test_failures_are_recorded_and_the_run_goes_on(tmp_path):
 
 def test_a_learner_that_takes_too_long_is_ended(tmp_path):
     sleeper = {"sleep": Troublesome("sleep")}
-    results = run(["wine"], sleeper, out=tmp_path, n_folds=2, workers=2, time_limit=0.5)
+    results = run(["wine"], sleeper, out=tmp_path, n_folds=2, workers=1, time_limit=0.5)
     assert [c["failure"] for c in results.failures] == ["took longer than 0.5 seconds"] * 2
 
 

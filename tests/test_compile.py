@@ -277,6 +277,32 @@ def test_numba_may_be_switched_off(value, expected):
     assert done.stdout.strip() == expected, done.stderr
 
 
+SMALL_FITS = """
+    import sys
+    import numpy as np
+    from sklearn.datasets import load_iris, load_wine
+    from frri import AdditiveRulesClassifier, FRRIClassifier, RIPPERClassifier
+
+    X, y = load_wine(return_X_y=True)
+    clf = FRRIClassifier().fit(X, y)
+    clf.predict(X)
+    assert clf.selection_.status == "optimal"
+    print("frri", "numba" in sys.modules)
+    AdditiveRulesClassifier().fit(*load_iris(return_X_y=True))
+    print("additive", "numba" in sys.modules)
+    X = np.random.RandomState(0).rand(200, 5)
+    RIPPERClassifier(random_state=0).fit(X, X[:, 0] > 0.5)
+    print("ripper", "numba" in sys.modules)
+    """
+
+
+def test_small_fits_do_not_import_the_compiler():
+    done = run(SMALL_FITS)
+    assert done.stdout.split() == ["frri", "False", "additive", "False", "ripper", "False"], (
+        done.stderr
+    )
+
+
 # --- words
 
 

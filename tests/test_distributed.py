@@ -69,6 +69,8 @@ class Trouble(distributed.WorkerPlugin):
 
 
 def started(n_workers):
+    # Where others use the machine, a new worker takes more than half a minute to connect.
+    dask.config.set({"distributed.comm.timeouts.connect": "300s"})
     if hasattr(os, "fork"):  # workers are copies of a process that has imported everything
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
         imported = ["distributed", "dask.array", "dask.dataframe", "frri.distributed"]
@@ -397,6 +399,8 @@ def test_nobody_there(monkeypatch):
         clf = DaskFRRIClassifier(client=client)
         with pytest.raises(ConnectionError, match=r"has had no worker for 0\.2 seconds"):
             clf.fit([[1.0], [2.0]], [0, 1])
+        with pytest.raises(ConnectionError, match=r"has had no worker for 0\.2 seconds"):
+            cluster_module.Cluster(client).send([1.0])
     with pytest.raises(ConnectionError, match=r"The client of .* is closed: start a new one"):
         clf.fit([[1.0], [2.0]], [0, 1])
 

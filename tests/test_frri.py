@@ -1,8 +1,6 @@
 """FRRIClassifier: the worked example, the naive twin, the scikit-learn contract, bad input."""
 
 import pickle
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -676,18 +674,6 @@ def test_predicting_with_other_columns():
         clf.predict(FRAME.rename(columns={"Age": "Years"}))
     with pytest.raises(ValueError, match="Column 'Pulse' holds 'x' in row 1"):
         clf.predict(pd.DataFrame({"Age": [1.0], "Pulse": ["x"]}))
-
-
-# ---------------------------------------------------------------- no compiler for small tables
-
-
-def test_a_small_fit_loads_no_compiler():
-    code = (
-        "import sys; from sklearn.datasets import load_wine; from frri import FRRIClassifier; "
-        "X, y = load_wine(return_X_y=True); clf = FRRIClassifier().fit(X, y); clf.predict(X); "
-        "assert clf.selection_.status == 'optimal'; assert 'numba' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_single_precision_gives_no_warning():

@@ -64,8 +64,17 @@ def tables():
     yield "two of three", values, (values[:, :3] > 15).sum(axis=1) // 2
 
 
-def estimators(n_jobs, *, whole):
-    """Yield an estimator of every class, and some with other parameters."""
+# The choice among estimators is one of them: a few tables are enough for the comparison itself, and
+# one of them for all candidates and references.
+FEW = {"max_rules": 6, "references": False, "cv": 2}
+CHOICES = {"balanced 0": FEW, "balanced 1": {"cv": 2}, "no information": FEW, "missing values": FEW}
+
+
+def estimators(n_jobs, choice):
+    """Yield an estimator of every class, and some with other parameters.
+
+    Those that choose an estimator have the parameters `choice`, and are left out if it is None.
+    """
     import frri
     from frri._compile import compiled
     from frri.learners.ripper import _kernels
@@ -73,15 +82,15 @@ def estimators(n_jobs, *, whole):
     if "NUMBA_CPU_NAME" in os.environ:
         compiled(_kernels)  # from now on they are used for tables of any size
     names = [name for name in frri.__all__ if name.endswith(("Classifier", "Regressor"))]
-    variants = [("AdditiveRulesClassifier", {"class_weight": "balanced", "max_rules": 5})]
-    # Cross-validation of the number of rules is the same for all additive rules, and that of the
-    # estimators for all tables: all candidates and references are compared on one of them.
-    short = {"max_rules": 6, "references": False, "cv": 2}
-    fixed = {name: short for name in names if name.startswith("AutoRules") and not whole}
+    fixed = {name: choice for name in names if name.startswith("AutoRules")}
+    # Cross-validation of the number of rules is the same for all additive rules.
     for name in ("AdditiveRulesRegressor", "AdditiveRulesOrdinalClassifier"):
         fixed[name] = {"max_rules": 6}
     usual = [(name, fixed.get(name, {})) for name in names]
-    for name, parameters in usual + variants:
+    usual.append(("AdditiveRulesClassifier", {"class_weight": "balanced", "max_rules": 5}))
+    for name, parameters in usual:
+        if parameters is None:
+            continue
         estimator = getattr(frri, name)(**parameters)
         given = {"n_jobs": n_jobs, "random_state": 1, "n_estimators": 3}
         known = estimator.get_params()
@@ -92,8 +101,8 @@ def digests(n_jobs):
     """Return a digest of the model file and one of the predictions for each table and estimator."""
     found = {}
     for name, values, y in tables():
-        whole = THOROUGH or name == "balanced 1"
-        for number, estimator in enumerate(estimators(n_jobs, whole=whole)):
+        choice = {} if THOROUGH else CHOICES.get(name)
+        for number, estimator in enumerate(estimators(n_jobs, choice)):
             numbers = y + np.nan_to_num(values[:, -1]) * 0.37
             estimator.fit(values, numbers if is_regressor(estimator) else y)
             model = estimator.ruleset_.to_dict()

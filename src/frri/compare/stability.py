@@ -95,6 +95,9 @@ def stability(
     whole: RuleSet = clone(estimator).fit(X, y).ruleset_ if ruleset is None else ruleset
     deciles = find_deciles(whole, X)
     random = check_random_state(random_state)
+    estimator = clone(estimator)
+    if "calibrate" in estimator.get_params():
+        estimator.set_params(calibrate=False)  # probabilities are not compared, and take more fits
     found: list[list[tuple[Any, frozenset[Mark]]]] = []
     for _ in range(n_resamples):
         strata = None if whole.task == "regression" else y

@@ -196,7 +196,7 @@ class Cluster:
         Copies for all workers at once would fail if one of them died meanwhile.
         """
         try:
-            (sent,) = self.client.scatter([data], hash=False)
+            (sent,) = self.client.scatter([data], hash=False, timeout=PATIENCE)
         except TimeoutError:
             raise _no_workers(self.client) from None
         return self.track(sent)
