@@ -215,10 +215,11 @@ def test_conditions_of_large_tables_are_searched_for_in_some_samples(monkeypatch
 def test_votes_of_large_tables_are_fitted_to_all_samples(monkeypatch):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(600, 2))
-    y = X[:, 0] + rng.normal(size=600) > 0
+    y = X[:, 0] * X[:, 1] + rng.normal(size=600) > 0
     monkeypatch.setattr(size_cv, "SEARCHED_SAMPLES", 200)
     monkeypatch.setattr(size_cv, "LEAST_OF_CLASS", 0)
     found = AdditiveRulesClassifier(max_rules=3, calibrate=False).fit(X, y).ruleset_
+    assert len(found) == 3  # no two are merged: a merged rule would have half the penalty
     z = found.decide(X).degrees
     # The gradient of the penalized loss by every vote is 0.
     shares = 1.0 / (1.0 + np.exp(-np.diff(found.scores(X))[:, 0]))
