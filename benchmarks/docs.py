@@ -66,7 +66,6 @@ PURPOSES = {
     "forest": "",
     "forest balanced": "",
     "boosting": "",
-    "logistic": "",
 }
 MEASURES = {
     "accuracy": ("accuracy", "{:.3f}"),
