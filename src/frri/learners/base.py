@@ -107,8 +107,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         """Show the rules in a notebook, or scikit-learn's diagram before `fit`."""
         if hasattr(self, "ruleset_"):
             return {"text/plain": repr(self), "text/html": self.ruleset_._repr_html_()}
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        return bundle
+        return dict(super()._repr_mimebundle_(**options))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -210,8 +209,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         numeric = all(attribute.kind == "numeric" for attribute in attributes)
         if names is None and numeric and not encoded:
             X = self._plain_numbers(X)
-            values: Floats = validate_data(self, X, reset=False, **self._number_options())
-            return values
+            return np.asarray(validate_data(self, X, reset=False, **self._number_options()))
         if encoded or {attribute.name for attribute in attributes} <= set(names or ()):
             # An error in a column is raised before one about its place.
             matrix = to_matrix(X, attributes)

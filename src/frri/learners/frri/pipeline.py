@@ -430,8 +430,7 @@ def attribute_orders(
         return _given_orders(order, shape)
     check_choice("attribute_order", order, names, ", a permutation or one per object")
     if order == "random":
-        shuffled: Positions = random_numbers(random_state).permutation(shape[1])
-        return shuffled
+        return np.asarray(random_numbers(random_state).permutation(shape[1]))
     return np.arange(shape[1])
 
 

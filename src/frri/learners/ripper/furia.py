@@ -175,8 +175,7 @@ def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float
     expected = 2.0 * weights[own].sum() / weights.sum()
     counted = degrees * weights
     factors = (expected + counted.take(own, axis=1).sum(axis=1)) / (2.0 + counted.sum(axis=1))
-    result: list[float] = factors.tolist()
-    return result
+    return list(factors.tolist())
 
 
 def stretched_weights(certainties: list[float]) -> tuple[float, ...]:
