@@ -33,17 +33,10 @@ from frri.rules.contributions import feature_importances
 from frri.rules.rule import label_array
 from frri.rules.ruleset import decision_costs
 from frri.rules.semantics import CLASS_RULES
-from frri.table import (
-    EncodedTable,
-    check_numbers,
-    column_names,
-    describe_columns,
-    encode_frame,
-    to_matrix,
-)
-from frri.table.checks import check_complete, check_whole_numbers, warn_about_columns
+from frri.table import EncodedTable, column_names, to_matrix
+from frri.table.checks import check_complete, check_numbers, check_whole_numbers, warn_about_columns
 from frri.table.columns import check_no_records, is_missing, ordered_categories, plain_table
-from frri.table.encode import check_order, encode_columns
+from frri.table.encode import check_order, describe_columns, encode_columns, encode_frame
 from frri.table.impute import impute_missing
 from frri.table.targets import check_classes, check_labels, check_quantities, warn_about_numbers
 

@@ -18,16 +18,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from frri._util import Flags, Floats, Ints, Positions, Types, did_you_mean, join_names, short_repr
-from frri.cover import (
-    DEFAULT_WORK_LIMIT,
-    Cover,
-    CoverMatrix,
-    PartialCover,
-    minimum_cover,
-    multiple_cover,
-    partial_cover,
-)
+from frri.cover import DEFAULT_WORK_LIMIT, Cover, CoverMatrix, minimum_cover
 from frri.cover.memory_bounded import Preselection, join_covers
+from frri.cover.milp_cover import PartialCover, multiple_cover, partial_cover
 from frri.induction import CandidateRules, ConditionType, minimal_rules
 from frri.learners import validation
 from frri.learners.base import RuleLearner

@@ -10,14 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from frri._util import Flags, Floats
+from frri.learners.ripper import ripper
 from frri.learners.ripper._kernels import SortedColumns, satisfies
-from frri.learners.ripper.ripper import (
-    ClassProblem,
-    CrispTest,
-    GrownRuleClassifier,
-    kernels_for,
-    without_redundant,
-)
+from frri.learners.ripper.ripper import ClassProblem, CrispTest, GrownRuleClassifier
 from frri.learners.rule_limits import MeasuredRule
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
@@ -127,7 +122,7 @@ class FURIAClassifier(GrownRuleClassifier):
             with self._step(f"rules for {label!r}"):
                 rules = problem.rules(self.optimizations)
             for crisp in rules:
-                tests = without_redundant(crisp.tests)
+                tests = ripper.without_redundant(crisp.tests)
                 supports = widen(columns, problem.positive, tests)
                 degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
@@ -146,7 +141,7 @@ class FURIAClassifier(GrownRuleClassifier):
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:
     """Return how far each test of a rule may reach out to make it purer; see `_kernels.widen`."""
     matrix = np.array(tests, dtype=np.float64).reshape(-1, 3)
-    return np.asarray(kernels_for(columns).widen(columns, positive, matrix))
+    return np.asarray(ripper.kernels_for(columns).widen(columns, positive, matrix))
 
 
 def prefix_degrees(
