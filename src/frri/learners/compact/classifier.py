@@ -202,15 +202,10 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _package(self, table: TrainingTable, boxes: Boxes, anchors: Positions) -> RuleSet:
         """Return the selected rules in the table's names and units, with coverage statistics."""
-        rules = (
-            Rule(
-                conditions=boxes.conditions(r, table.attributes),
-                consequent=table.labels[boxes.classes[r]],
-                weight=float(boxes.weights[r]),
-                source=u,
-            )
-            for r, u in enumerate(anchors.tolist())
-        )
+        rules = []
+        for r, u in enumerate(anchors.tolist()):
+            box = boxes.conditions(r, table.attributes), table.labels[boxes.classes[r]]
+            rules.append(Rule(*box, float(boxes.weights[r]), source=u))
         about = self._about(table) | {"selection": dict(self.selection_)}
         return self._with_statistics(self._made(table, rules, clip=True, about=about), table)
 

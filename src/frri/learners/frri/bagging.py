@@ -215,12 +215,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     def _package_pool(self, table: TrainingTable, pool: "RulePool") -> None:
         """Set the rules in the names and units of the table."""
         self.bags_, self.selected_ = pool.bags, pool.sources
-        rules = (
-            box_rule(table, u, types, radius, table.labels[c])
-            for u, types, radius, c in zip(
-                pool.sources, pool.types, pool.radii, pool.classes, strict=True
-            )
-        )
+        boxes = zip(pool.sources, pool.types, pool.radii, strict=True)
+        labels = (table.labels[c] for c in pool.classes)
+        rules = (box_rule(table, *box, label) for box, label in zip(boxes, labels, strict=True))
         about = self._about(table) | {"selection": self._certificate()}
         ruleset = self._made(table, rules, about=about, **self._reading())
         self.ruleset_ = self._with_statistics(ruleset, table)

@@ -215,14 +215,10 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         induced = values, table.classes, found.confidence, found.types
         more = minimal_rules.all_minimal(*induced, limit=self.max_candidates, **declared)
         self._n_incomplete = len(more.incomplete)
-        return pipeline.class_candidates(found, table.classes)._replace(
-            anchors=more.anchors,
-            types=more.types,
-            confidence=found.confidence[more.anchors],
-            covers=more.covers,
-            groups=table.classes[more.anchors],
-            seconds=found.seconds | {"all minimal rules": perf_counter() - start},
-        )
+        seconds = found.seconds | {"all minimal rules": perf_counter() - start}
+        boxes = more.anchors, more.types, found.confidence[more.anchors], more.covers
+        groups = table.classes[more.anchors], np.bincount(table.classes)
+        return Candidates(*boxes, found.positions[None], *groups, seconds)
 
     def _package(
         self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix

@@ -126,15 +126,10 @@ class FURIAClassifier(GrownRuleClassifier):
                 supports = widen(columns, problem.positive, tests)
                 degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
-                rule = Rule(
-                    conditions=tuple(
-                        test.condition(table, end)
-                        for test, end in zip(tests, supports.tolist(), strict=True)
-                    ),
-                    consequent=label,
-                    weight=factors[-1] if tests else 0.0,
-                    partial_weights=stretched_weights(factors) if tests else (),
-                )
+                ends = zip(tests, supports.tolist(), strict=True)
+                conditions = tuple(test.condition(table, end) for test, end in ends)
+                weight, parts = (factors[-1], stretched_weights(factors)) if tests else (0.0, ())
+                rule = Rule(conditions, label, weight, partial_weights=parts)
                 yield rule, np.flatnonzero(degrees[-1] * rule.weight > COVERS)
 
 
