@@ -37,21 +37,16 @@ class PartialCover:
 
     Attributes
     ----------
-    selected : ndarray of int64
-        The chosen candidates, ascending.
     n_covered : int
-        Number of objects that they cover.
+        Number of objects that the chosen candidates cover.
     worth : int
         The objects covered less the prices of the chosen candidates.
     bound : int
         Proven upper bound on the worth of any choice.
     status : "optimal" or "feasible"
         Optimal only if `worth` equals `bound`.
-    stopped_by : None, "effort" or "time"
-        Limit that ended the search before that was proven.
-    nodes : int
-        Nodes of the search tree.
-    seconds : float
+    selected, stopped_by, nodes, seconds
+        As in `frri.Cover`.
     """
 
     selected: Ints
