@@ -183,7 +183,7 @@ def test_counts_follow_the_definition(table, given_weights, kind):
     made = [Rule((), own) for own, _ in rules]
     measured = MODLEMClassifier()._measured(table, list(zip(made, covered, strict=True)))
     statistics = [rule.statistics for rule in measured]
-    estimates = [modlem._m_estimates(rule, data, targets, weights) for rule in rules]
+    estimates = [modlem._m_estimates(some, data, targets[c], weights) for c, some in rules]
 
     named = conditions_of(data, rules, nominal)
     covers = [under(rows, conditions) for _, conditions in named]
