@@ -112,13 +112,13 @@ def conditions_of(table, rules, nominal):
     """Rules in the words of the naive version."""
     return [
         (
-            rule.own,
+            own,
             {
                 c[0]: float(c[1] - table.first[c[0]]) if nominal[c[0]] else table.interval(c)
-                for c in rule.conditions
+                for c in conditions
             },
         )
-        for rule in rules
+        for own, conditions in rules
     ]
 
 
@@ -179,11 +179,11 @@ def test_counts_follow_the_definition(table, given_weights, kind):
     attributes = tuple(attributes_of(nominal))
     amounts = None if given_weights is None else np.array(given_weights[: len(rows)], dtype=float)
     table = TrainingTable(np.array(rows), codes, (0, 1, 2), attributes, "class", amounts)
-    covered = [np.flatnonzero(data.covered(rule.conditions)) for rule in rules]
-    made = [Rule((), rule.own) for rule in rules]
+    covered = [np.flatnonzero(data.covered(conditions)) for _, conditions in rules]
+    made = [Rule((), own) for own, _ in rules]
     measured = MODLEMClassifier()._measured(table, list(zip(made, covered, strict=True)))
     statistics = [rule.statistics for rule in measured]
-    estimates = [modlem._m_estimates(rule, data, targets, weights) for rule in rules]
+    estimates = [modlem._m_estimates(some, data, targets[c], weights) for c, some in rules]
 
     named = conditions_of(data, rules, nominal)
     covers = [under(rows, conditions) for _, conditions in named]

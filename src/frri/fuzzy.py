@@ -119,8 +119,7 @@ def goedel(x: ArrayLike, y: ArrayLike) -> Degrees:
 def goguen(x: ArrayLike, y: ArrayLike) -> Degrees:
     """Return the Goguen implicator, 1 where x <= y and y / x elsewhere (residuum of `product`)."""
     x, y = np.broadcast_arrays(_degrees(x), _degrees(y))
-    quotient: Degrees = np.divide(y, x, out=np.ones(x.shape), where=x > y)
-    return quotient
+    return np.asarray(np.divide(y, x, out=np.ones(x.shape), where=x > y))
 
 
 # Every implicator of this module by name.
@@ -143,8 +142,7 @@ def indiscernibility(u: ArrayLike, v: ArrayLike) -> Degrees:
 
 def dominance(u: ArrayLike, v: ArrayLike) -> Degrees:
     """Return the degree to which u is above v or similar to it, min(1 - (v - u), 1)."""
-    degree: Degrees = np.minimum(1 - np.subtract(v, u, dtype=np.float64), 1)
-    return degree
+    return np.asarray(np.minimum(1 - np.subtract(v, u, dtype=np.float64), 1))
 
 
 def relation(
@@ -239,8 +237,7 @@ def lower_approximation(
     array([1. , 0.5, 0. ])
     """
     degrees, members = _check_relation(relation, membership, "membership degrees")
-    certain: Degrees = np.min(implicator(degrees, members), axis=1, initial=1.0)
-    return certain
+    return np.asarray(np.min(implicator(degrees, members), axis=1, initial=1.0))
 
 
 def upper_approximation(
@@ -256,8 +253,7 @@ def upper_approximation(
     array([1. , 1. , 0.5])
     """
     degrees, members = _check_relation(relation, membership, "membership degrees")
-    possible: Degrees = np.max(t_norm(degrees, members), axis=1, initial=0.0)
-    return possible
+    return np.asarray(np.max(t_norm(degrees, members), axis=1, initial=0.0))
 
 
 def positive_region(

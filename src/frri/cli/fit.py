@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from frri import selection
 from frri._util import Progress, find_name, join_names, quote_name
 from frri.cli.console import Arguments, Parser, json_text, notes, one_line, say
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
@@ -36,12 +37,6 @@ from frri.readers.files import read_batches
 from frri.readers.infer_types import resolve_words
 from frri.rules import RuleSet
 from frri.rules.evaluation import evaluation_of
-from frri.selection import (
-    AutoRulesClassifier,
-    AutoRulesOrdinalClassifier,
-    AutoRulesRegressor,
-    find_leakage,
-)
 from frri.selection.candidates import decision_parameters
 from frri.selection.holdout import FOLDS
 from frri.selection.metrics import METRICS
@@ -61,9 +56,9 @@ MANY_CATEGORIES = 100
 
 # Estimators that choose a model, by task.
 AUTO: dict[str, Any] = {
-    "classification": AutoRulesClassifier,
-    "ordinal": AutoRulesOrdinalClassifier,
-    "regression": AutoRulesRegressor,
+    "classification": selection.AutoRulesClassifier,
+    "ordinal": selection.AutoRulesOrdinalClassifier,
+    "regression": selection.AutoRulesRegressor,
 }
 
 # Options of parameters with other names.
@@ -159,7 +154,7 @@ def run(arguments: Arguments) -> None:
         raise ValueError("The table has no column left to learn from.")
     table = encode_frame(X)
     say(one_line(summarize_table(table)))
-    leaks = find_leakage(table, y, task=arguments.task, groups=groups, random_state=seed)
+    leaks = selection.find_leakage(table, y, task=arguments.task, groups=groups, random_state=seed)
     _say_leakage(leaks, arguments.task)
     extra: dict[str, Any] = {"sample_weight": weights, "groups": groups}
     if arguments.bags is not None:

@@ -144,8 +144,7 @@ def class_names(labels: Column) -> NDArray[np.str_]:
                 "a classifier needs classes."
             )
         values = values.astype(np.int64)
-    names: NDArray[np.str_] = values.astype(np.str_)
-    return names
+    return np.asarray(values.astype(np.str_))
 
 
 def _read_packaged(package: str, path: str, columns: str = "") -> ArffTable:

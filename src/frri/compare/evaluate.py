@@ -409,5 +409,4 @@ def clone_with_seed(estimator: BaseEstimator, seed: int) -> BaseEstimator:
 
 def describe_estimator(estimator: BaseEstimator) -> str:
     """Return an estimator with all its settings in one line."""
-    shown: str = " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())
-    return shown
+    return " ".join(estimator.__repr__(N_CHAR_MAX=10**6).split())

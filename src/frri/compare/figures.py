@@ -142,8 +142,7 @@ def pareto_front(points: Floats) -> Positions:
     order = np.lexsort((-points[:, 1], points[:, 0]))
     heights = points[order, 1]
     before = np.maximum.accumulate(np.concatenate([[-np.inf], heights]))[:-1]
-    front: Positions = order[heights > before]
-    return front
+    return np.asarray(order[heights > before])
 
 
 def _matplotlib() -> Any:

@@ -98,12 +98,9 @@ class Work:
         now = time.perf_counter()
         _kernel_seconds[self._used] = _kernel_seconds.get(self._used, 0.0) + now - self._since
         self._since, self._used = now, module.__name__.rpartition(".")[2]
-        return choose_kernels(
-            module,
-            max(_kernel_seconds.get(self._used, 0.0), ahead),
-            compile_seconds=COMPILE_SECONDS[self._used],
-            seconds_left=None if self.deadline is None else self.deadline - now,
-        )
+        seconds, price = _kernel_seconds.get(self._used, 0.0), COMPILE_SECONDS[self._used]
+        left = None if self.deadline is None else self.deadline - now
+        return choose_kernels(module, max(seconds, ahead), compile_seconds=price, seconds_left=left)
 
     @property
     def seconds(self) -> float:

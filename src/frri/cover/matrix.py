@@ -237,12 +237,7 @@ def _starts(lengths: NDArray[Any]) -> Ints:
 def greedy_cover(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
     """Return a cover without redundant candidates, ascending.
 
-    Parameters
-    ----------
-    covers : CoverMatrix
-    costs : ndarray of int64
-        Breaks ties between equal gains, before the order of the candidates does.
-    work : Work
+    Costs break ties between equal gains, before the order of the candidates does.
 
     Examples
     --------

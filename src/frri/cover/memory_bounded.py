@@ -103,12 +103,7 @@ def _begin_cover(
 def join_covers(preselected: Preselection, rest: Cover, costs: Ints) -> Cover:
     """Join the candidates selected in advance and a cover of the remaining objects.
 
-    Parameters
-    ----------
-    preselected : Preselection
-    rest : Cover
-    costs : ndarray of int64
-        Of all candidates.
+    Costs are those of all candidates.
     """
     both = np.concatenate((preselected.first, rest.selected))
     covers, everyone = preselected.source(both), np.arange(len(both))

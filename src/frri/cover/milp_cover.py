@@ -37,21 +37,16 @@ class PartialCover:
 
     Attributes
     ----------
-    selected : ndarray of int64
-        The chosen candidates, ascending.
     n_covered : int
-        Number of objects that they cover.
+        Number of objects that the chosen candidates cover.
     worth : int
         The objects covered less the prices of the chosen candidates.
     bound : int
         Proven upper bound on the worth of any choice.
     status : "optimal" or "feasible"
         Optimal only if `worth` equals `bound`.
-    stopped_by : None, "effort" or "time"
-        Limit that ended the search before that was proven.
-    nodes : int
-        Nodes of the search tree.
-    seconds : float
+    selected, stopped_by, nodes, seconds
+        As in `frri.Cover`.
     """
 
     selected: Ints
@@ -191,13 +186,9 @@ class _PartialProgram:
         chosen = self._choose_greedily()
         if work_limit == 0:
             return _Answer(chosen, total, 0, "effort")
-        answer = _solve_program(
-            np.concatenate([self.prices, self.counts]),
-            self._constraints(),
-            integrality=np.concatenate([np.ones(n), np.zeros(k)]),
-            nodes=max(1, work_limit // UNITS_PER_NODE),
-            deadline=deadline,
-        )
+        prices, whole = np.concatenate([self.prices, self.counts]), np.repeat([1.0, 0.0], [n, k])
+        nodes = max(1, work_limit // UNITS_PER_NODE)
+        answer = _solve_program(prices, self._constraints(), whole, nodes, deadline)
         if answer.chosen is not None:
             found = answer.chosen[answer.chosen < n]
             too_many = self.most is not None and len(chosen) > self.most
@@ -423,13 +414,8 @@ def _solve_program(
         options["node_limit"] = nodes
     if deadline is not None:
         options["time_limit"] = max(deadline - time.perf_counter(), 0.01)
-    answer = milp(
-        np.asarray(prices, dtype=np.float64),
-        integrality=integrality,
-        bounds=Bounds(*limits),
-        constraints=constraints,
-        options=options,
-    )
+    program = {"integrality": integrality, "constraints": constraints, "options": options}
+    answer = milp(np.asarray(prices, dtype=np.float64), bounds=Bounds(*limits), **program)
     known = answer.mip_dual_bound
     bound = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
     chosen = None if answer.x is None else np.flatnonzero(answer.x > 0.5)

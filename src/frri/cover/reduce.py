@@ -159,15 +159,8 @@ def undominated_rows(
 ) -> Ints | None:
     """Return the undominated candidates of rows of words; None if that takes too many pairs.
 
-    Parameters
-    ----------
-    covers : CoverMatrix
-    costs : ndarray of int64
-    degree : ndarray of int64
-        Number of candidates that cover each object.
-    work : Work
-    limit : int
-        Maximum number of pairs of candidates and rarest objects.
+    `degree` is the number of candidates that cover each object, `limit` the maximum number of pairs
+    of candidates and rarest objects.
     """
     sizes = covers.sizes()
     rarest = np.zeros(len(covers), dtype=np.int64)

@@ -236,8 +236,7 @@ class Cluster:
         return {address: int(worker["nthreads"]) for address, worker in self._workers().items()}
 
     def _workers(self) -> dict[str, dict[str, Any]]:
-        workers: dict[str, dict[str, Any]] = self.client.scheduler_info(n_workers=-1)["workers"]
-        return workers
+        return dict(self.client.scheduler_info(n_workers=-1)["workers"])
 
     def _check_scheduler(self) -> None:
         with suppress(OSError):

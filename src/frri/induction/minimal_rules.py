@@ -294,13 +294,9 @@ class _CheapestSearch:
     def with_side(self, choice: _Choice, side: int, tried: int) -> _Choice:
         """Return a choice with one more side."""
         feature = 1 << (side >> 1)
-        return _Choice(
-            choice.clauses & ~self.hit[side],
-            choice.features | feature,
-            choice.cost + (1 if choice.features & feature else 1 + self.price),
-            (*choice.sides, side),
-            tried,
-        )
+        cost = choice.cost + (1 if choice.features & feature else 1 + self.price)
+        left, features = choice.clauses & ~self.hit[side], choice.features | feature
+        return _Choice(left, features, cost, (*choice.sides, side), tried)
 
     def bound(self, choice: _Choice, enough: int) -> int:
         """Return what a choice costs at least: clauses without a common feature need a side each.

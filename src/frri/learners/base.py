@@ -22,43 +22,21 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from frri import __version__
 from frri._reproducible import snap, total
 from frri._util import Floats, Positions, Progress, check_n_jobs, join_names, short_repr
+from frri.learners import training_table as tables
+from frri.learners import validation
 from frri.learners.calibration import Calibration, calibration_of
 from frri.learners.size_cv import SizePath
-from frri.learners.training_table import (
-    TrainingTable,
-    check_class_weight,
-    class_factors,
-    named_labels,
-    only_column,
-    plain_labels,
-    positive_weight_rows,
-    take_rows,
-    with_weights,
-)
-from frri.learners.validation import (
-    check_boolean,
-    check_choice,
-    check_count,
-    check_share,
-    expand_shared,
-)
+from frri.learners.training_table import TrainingTable
 from frri.rules import Label, Rule, RuleSet
 from frri.rules.conformal import half_widths
 from frri.rules.contributions import feature_importances
 from frri.rules.rule import label_array
 from frri.rules.ruleset import decision_costs
 from frri.rules.semantics import CLASS_RULES
-from frri.table import (
-    EncodedTable,
-    check_numbers,
-    column_names,
-    describe_columns,
-    encode_frame,
-    to_matrix,
-)
-from frri.table.checks import check_complete, check_whole_numbers, warn_about_columns
+from frri.table import EncodedTable, column_names, to_matrix
+from frri.table.checks import check_complete, check_numbers, check_whole_numbers, warn_about_columns
 from frri.table.columns import check_no_records, is_missing, ordered_categories, plain_table
-from frri.table.encode import check_order, encode_columns
+from frri.table.encode import check_order, describe_columns, encode_columns, encode_frame
 from frri.table.impute import impute_missing
 from frri.table.targets import check_classes, check_labels, check_quantities, warn_about_numbers
 
@@ -81,7 +59,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__doc__:  # none with python -OO
-            cls.__doc__ = expand_shared(cls.__doc__)
+            cls.__doc__ = validation.expand_shared(cls.__doc__)
 
     # Parameters of all estimators.
     missing: str = "typical"
@@ -107,8 +85,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         """Show the rules in a notebook, or scikit-learn's diagram before `fit`."""
         if hasattr(self, "ruleset_"):
             return {"text/plain": repr(self), "text/html": self.ruleset_._repr_html_()}
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        return bundle
+        return dict(super()._repr_mimebundle_(**options))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -119,11 +96,12 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         """Raise an error for the first parameter that is not valid."""
         check_n_jobs(self.n_jobs)
-        check_choice("missing", self.missing, self._missing_choices)
+        validation.check_choice("missing", self.missing, self._missing_choices)
 
     def _step(self, what: str) -> AbstractContextManager[Any]:
         """Return a context that prints a step of `fit` and its seconds if `verbose` is set."""
-        check_count("verbose", int(self.verbose) if self.verbose is True else self.verbose)
+        level = int(self.verbose) if self.verbose is True else self.verbose
+        validation.check_count("verbose", level)
         if not self.verbose:
             return nullcontext()
         return Progress(f"{self._name()}: {what}", closing=True)
@@ -210,8 +188,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         numeric = all(attribute.kind == "numeric" for attribute in attributes)
         if names is None and numeric and not encoded:
             X = self._plain_numbers(X)
-            values: Floats = validate_data(self, X, reset=False, **self._number_options())
-            return values
+            return np.asarray(validate_data(self, X, reset=False, **self._number_options()))
         if encoded or {attribute.name for attribute in attributes} <= set(names or ()):
             # An error in a column is raised before one about its place.
             matrix = to_matrix(X, attributes)
@@ -333,20 +310,20 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
     ) -> TrainingTable:
         """Check the training data and weights, encode them and remember the columns."""
-        check_class_weight(class_weight)
-        table, weights = with_weights(self._checked_table, X, y, sample_weight)
+        tables.check_class_weight(class_weight)
+        table, weights = tables.with_weights(self._checked_table, X, y, sample_weight)
         if class_weight is not None:
             weights = table.all_weights if weights is None else weights
             sizes = np.bincount(table.classes, weights, len(table.labels)).astype(np.float64)
-            factors = class_factors(class_weight, table.labels, sizes, table.target)
+            factors = tables.class_factors(class_weight, table.labels, sizes, table.target)
             weights = weights * factors[table.classes]
         return self._weighed(table, weights)
 
     def _checked_table(self, X: Any, y: Any) -> TrainingTable:
-        target, y = named_labels(y)
+        target, y = tables.named_labels(y)
         check_labels(y)
         table, y = self._encoded(X, y)
-        y = plain_labels(y)
+        y = tables.plain_labels(y)
         check_classes(y)
         check_classification_targets(y)
         warn_about_columns(table.attributes, target, len(y), stacklevel=6)
@@ -377,7 +354,7 @@ class RuleClassifier(AnyRuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_boolean("calibrate", self.calibrate)
+        validation.check_boolean("calibrate", self.calibrate)
 
     def _training_table(
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
@@ -441,9 +418,9 @@ class OrderedRuleClassifier(AnyRuleClassifier):
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
     ) -> TrainingTable:
         """Return the checked training table, with its classes from the lowest to the highest."""
-        declared = (
-            ordered_categories(only_column(y)) if self.class_order is None else self.class_order
-        )
+        declared = self.class_order
+        if declared is None:
+            declared = ordered_categories(tables.only_column(y))
         table = super()._training_table(X, y, sample_weight, class_weight)
         if declared is None:
             if len(table.labels) > 2 and isinstance(table.labels[0], str):
@@ -482,12 +459,12 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         self
         """
         self._check_parameters()
-        check_share("calibration_fraction", self.calibration_fraction)
-        whole = self._weighed(*with_weights(self._number_table, X, y, sample_weight))
+        validation.check_share("calibration_fraction", self.calibration_fraction)
+        whole = self._weighed(*tables.with_weights(self._number_table, X, y, sample_weight))
         if self.calibration_fraction <= 0.0:
             return self._learn_with_statistics(whole)
         if sample_weight is not None:
-            X = positive_weight_rows(X, None, sample_weight)[0]
+            X = tables.positive_weight_rows(X, None, sample_weight)[0]
         n = len(whole.numbers)
         held = round(self.calibration_fraction * n)
         if not 0 < held < n:
@@ -498,10 +475,10 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         # The rules know nothing of the samples held out but the name of the target.
         drawn = np.random.default_rng(SEED).permutation(n) < held
         out, kept = np.flatnonzero(drawn), np.flatnonzero(~drawn)
-        table = self._number_table(take_rows(X, kept), whole.numbers[kept])
+        table = self._number_table(tables.take_rows(X, kept), whole.numbers[kept])
         weights = None if whole.weights is None else whole.weights[kept]
         self._learn_with_statistics(self._weighed(replace(table, target=whole.target), weights))
-        errors = whole.numbers[out] - self.predict(take_rows(X, out))
+        errors = whole.numbers[out] - self.predict(tables.take_rows(X, out))
         about = {**self.ruleset_.about, "intervals": half_widths(errors)}
         self.ruleset_ = replace(self.ruleset_, about=about)
         return self
@@ -546,7 +523,7 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
 
     def _number_table(self, X: Any, y: Any) -> TrainingTable:
         """Check the training data, encode them and remember the columns."""
-        target, y = named_labels(y, "target")
+        target, y = tables.named_labels(y, "target")
         check_labels(y)
         table, y = self._encoded(X, y)
         numbers = check_quantities(y, target)

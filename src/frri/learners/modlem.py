@@ -257,13 +257,8 @@ BinnedRule = tuple[int, tuple[BinRange, ...]]
 def induce(search: "SplitSearch", targets: Flags, most: int | None = None) -> list[BinnedRule]:
     """Find rules class by class in order of creation, without redundant tests and rules.
 
-    Parameters
-    ----------
-    search : SplitSearch
-    targets : ndarray of bool, shape (n_classes, n_samples)
-        Samples to cover with the rules of each class; all others are negative.
-    most : int, optional
-        Maximum number of tests of a rule; it may then cover negative samples.
+    `targets` (n_classes x n_samples) are the samples to cover with the rules of each class; all
+    others are negative. A rule of at most `most` tests may cover negative samples.
     """
     return [
         (c, conditions)

@@ -105,8 +105,7 @@ def random_numbers(random_state: Any) -> np.random.RandomState:
 
 def random_seeds(random_state: Any, count: int) -> list[int]:
     """Return seeds drawn by a `random_state`."""
-    seeds: list[int] = random_numbers(random_state).randint(2**31 - 1, size=int(count)).tolist()
-    return seeds
+    return list(random_numbers(random_state).randint(2**31 - 1, size=int(count)).tolist())
 
 
 def directions(monotonic_cst: Any, attributes: Sequence[Attribute]) -> NDArray[np.int8]:

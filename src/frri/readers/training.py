@@ -10,14 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frri._util import Floats, Positions, find_name, import_pandas, join_names, quote_name
+from frri.readers import infer_types
 from frri.readers.files import read_batches, read_table
-from frri.readers.infer_types import (
-    declare,
-    looks_like_identifier,
-    parse_numbers,
-    resolve_words,
-    to_strings,
-)
+from frri.readers.infer_types import parse_numbers, resolve_words, to_strings
 from frri.table.checks import check_weights, find_mistake
 from frri.table.columns import Column, Frame, kind_of
 from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
@@ -194,7 +189,7 @@ def split_training(
         frame = _keep_rows(frame, frame[target].notna(), [target], f"have no {target!r}")
     y = _target(frame[target], how)
     weights = None if how.weights is None else _weights(frame[how.weights])
-    X = declare(
+    X = infer_types.declare(
         frame.drop(columns=apart), name, nominal=nominal, ordinal=how.ordinal, ignore=ignore
     )
     if X.columns.empty:
@@ -250,7 +245,7 @@ def _drop_identifiers(frame: Frame, declared: Collection[str]) -> Frame:
     """Drop columns that name or number the rows, each with a note, unless there is nothing else."""
     columns = frame.drop(columns=list(declared))
     found = dict.fromkeys(
-        filter(lambda name: looks_like_identifier(frame[name]), columns), "nominal"
+        filter(lambda name: infer_types.looks_like_identifier(frame[name]), columns), "nominal"
     )
     numbers = [name for name in columns if _numbers_rows(frame[name])]
     if len(found) + len(numbers) < len(frame.columns):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri import __version__
-from frri._util import Flags, Floats, Positions
+from frri._util import Floats, Positions
 from frri.report.encode import encode_codes, encode_numbers
 from frri.rules import Rule, RuleSet, RuleStatistics
 from frri.rules.contributions import permutation_importance
@@ -102,7 +102,9 @@ def facts(
     if unknown:
         raise ValueError(f"fixed has {unknown[0]!r}, which is no column of the model.")
     table = None if X is None else _Table(ruleset, X, y)
-    colored, numbers = colored_classes(np.array(ruleset.class_counts)), None
+    # Classes with a color of their own: all, or the largest ones, in their order.
+    largest = np.argsort(-np.array(ruleset.class_counts), kind="stable")[:N_COLORS]
+    colored, numbers = sorted(largest.tolist()), None
     if ruleset.task == "regression":
         colored = list(range(N_LEVELS))
         numbers = number_scale(ruleset, None) if table is None else table.scale
@@ -361,9 +363,10 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
         result["data"] |= {"class_counts": sizes, "decided": decided}
     result["rules"] = _rules(table, sample)
     if deciding is not None:
-        counts = count_decided(len(ruleset), deciding, correct)
-        for known, count in zip(result["rules"], counts, strict=True):
-            known["decides"] = count
+        for r, known in enumerate(result["rules"]):
+            own = deciding == r
+            hits = None if correct is None else int(correct[own].sum())
+            known["decides"] = {"rows": int(own.sum()), "right": hits}
     if table.truth is None:
         return
     shuffled = np.random.default_rng(seed).permutation(sample)
@@ -405,19 +408,7 @@ def _performance(table: _Table, classes: Positions) -> dict[str, Any]:
     }
 
 
-def count_decided(n_rules: int, deciding: Positions, correct: Flags | None) -> list[dict[str, Any]]:
-    """Count the samples that each rule decides, and the correct ones."""
-    rows = [deciding == r for r in range(n_rules)]
-    hits = [None if correct is None else int(correct[own].sum()) for own in rows]
-    return [{"rows": int(r.sum()), "right": n} for r, n in zip(rows, hits, strict=True)]
-
-
 # ------------------------------------------------------------------ charts
-def colored_classes(counts: Floats) -> list[int]:
-    """Return the classes with a color of their own: all, or the largest ones, in their order."""
-    return sorted(np.argsort(-counts, kind="stable")[:N_COLORS].tolist())
-
-
 def histogram(
     attribute: Attribute, column: Floats, series: Positions, n_series: int
 ) -> dict[str, Any] | None:

@@ -64,8 +64,7 @@ def recall_counts(
 def confusion(classes: Positions, decided: Positions) -> list[list[int]]:
     """Return the confusion matrix as [true, predicted, samples] where that is not 0."""
     pairs, counts = np.unique(np.column_stack([classes, decided]), axis=0, return_counts=True)
-    cells: list[list[int]] = np.column_stack([pairs, counts]).tolist()
-    return cells
+    return list(np.column_stack([pairs, counts]).tolist())
 
 
 def majority(classes: Positions, weights: Floats | None = None) -> tuple[int, float]:

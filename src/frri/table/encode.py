@@ -27,14 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._util import Floats, join_names
+from frri.table import checks
 from frri.table.attribute import KINDS, Attribute
-from frri.table.checks import (
-    EXACT,
-    all_moderate,
-    check_categories,
-    check_moderate,
-    check_whole_numbers,
-)
 from frri.table.columns import (
     category_positions,
     column_names,
@@ -138,15 +132,15 @@ def _describe(column: Any, name: str) -> tuple[Attribute, Floats]:
         return attribute, _encode_categories(values, attribute)
     if values.dtype.kind == "O":
         if category_positions(column) is None:
-            check_categories(name, values)
+            checks.check_categories(name, values)
         texts = {str(value) for value in values if not is_missing(value)}
         attribute = Attribute(name, categories=tuple(sorted(texts)))
         return attribute, _encode_categories(values, attribute)
-    far = values.dtype.kind == "f" and bool((np.abs(values) > EXACT).any())
-    check_whole_numbers(np.asarray(column) if far else values, label)
+    far = values.dtype.kind == "f" and bool((np.abs(values) > checks.EXACT).any())
+    checks.check_whole_numbers(np.asarray(column) if far else values, label)
     kind = "date" if values.dtype.kind == "M" else "numeric"
     numbers = days_since_1970(values) if kind == "date" else values.astype(np.float64)
-    check_moderate(numbers, label)
+    checks.check_moderate(numbers, label)
     return Attribute(name, *_range(numbers), kind=kind), numbers
 
 
@@ -227,9 +221,9 @@ def to_matrix(
         )
     if array.dtype.kind in "fiub" and all(a.kind == "numeric" for a in attributes):
         matrix = np.ascontiguousarray(array, dtype=np.float64)
-        if not all_moderate(matrix):
+        if not checks.all_moderate(matrix):
             for attribute, column in zip(attributes, matrix.T, strict=True):
-                check_moderate(column, f"Column {attribute.name!r}")
+                checks.check_moderate(column, f"Column {attribute.name!r}")
         return matrix
     columns = zip(attributes, array.T, strict=True)
     given = [column if used is None or a.name in used else None for a, column in columns]
@@ -279,7 +273,7 @@ def _encode(column: Any, attribute: Attribute) -> Floats:
         values = to_numbers(flags_as_numbers(values) if attribute.is_flag else values, label)
     except TypeError:
         raise ValueError(f"{label} does not hold numbers.") from None
-    check_moderate(values, label)
+    checks.check_moderate(values, label)
     return values
 
 

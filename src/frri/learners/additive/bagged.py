@@ -117,12 +117,8 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(refused))!r}.")
         self._check_parameters()
         table = self._training_table(X, y)
-        model = AdditiveRulesClassifier(
-            max_rules=self.max_rules,
-            max_conditions=self.max_conditions,
-            class_weight=self._class_weight(table),
-            n_jobs=1,
-        )
+        size: Any = {"max_rules": self.max_rules, "max_conditions": self.max_conditions}
+        model = AdditiveRulesClassifier(**size, class_weight=self._class_weight(table), n_jobs=1)
         seeds = random_seeds(self.random_state, self.n_estimators)
         with self._step(f"{len(seeds)} bags"):
             bags = map_threads(

@@ -246,8 +246,7 @@ class SampleBlocks:
 
     def _answers(self, question: str, arguments: tuple[Any, ...]) -> list[Floats]:
         def answer(k: int, _: int = 0) -> Floats:
-            found: Floats = getattr(self.blocks[k], question)(*arguments)
-            return found
+            return np.asarray(getattr(self.blocks[k], question)(*arguments))
 
         if len(self.blocks) == 1:
             return [answer(0)]

@@ -246,14 +246,11 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
         rules = (
             replace(rule, consequent=float(snap(slope * float(rule.consequent)))) for rule in summed
         )
-        return self._made(
-            table,
-            rules,
-            semantics=replace(summed.semantics, name="cumulative-logits"),
-            missing=summed.missing,
-            base=tuple(snap(slope * (summed.base[0] - cuts)).tolist()),
-            about=self._about(table) | ({"monotone": claim} if claim else {}),
-        )
+        semantics = replace(summed.semantics, name="cumulative-logits")
+        base = tuple(snap(slope * (summed.base[0] - cuts)).tolist())
+        about = self._about(table) | ({"monotone": claim} if claim else {})
+        meaning: dict[str, Any] = {"semantics": semantics, "missing": summed.missing, "base": base}
+        return self._made(table, rules, about=about, **meaning)
 
 
 def fit_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> Floats:

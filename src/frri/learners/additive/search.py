@@ -421,17 +421,9 @@ class PathsOfFolds:
     All paths use the columns of the whole table (thresholds, widths and imputed values, which do
     not depend on the target); samples of the fold that is held out have weight 0.
 
-    Parameters
-    ----------
-    folds : Folds
-    inductions : sequence of StagewiseInduction
-        One for each fold, with its samples on this machine.
-    most : int
-        Maximum number of rules.
-    value_of : callable
-        Returns the value (larger is better) of each sample from the scores of all.
-    weights : ndarray of float
-        Weights of the samples in the mean value.
+    There is an induction for each fold, with its samples on this machine, and at most `most` rules.
+    `value_of` returns the value (larger is better) of each sample from the scores of all; `weights`
+    are those of the samples in the mean value.
     """
 
     def __init__(

@@ -111,8 +111,7 @@ class BoxSamples:
     def precision(self, own: Floats, other: Floats) -> Floats:
         """Return the precision of rules, from covered weights, as an m-estimate."""
         prior = PRIOR_SAMPLES * self.total / self.count
-        found: Floats = (own + prior / self.n_classes) / (own + other + prior)
-        return found
+        return np.asarray((own + prior / self.n_classes) / (own + other + prior))
 
 
 class CandidateBoxes(NamedTuple):

@@ -8,6 +8,7 @@ from sklearn.utils import Bunch
 
 from frri._util import Floats, Positions
 from frri.induction import TOLERANCE
+from frri.learners import training_table as tables
 from frri.learners.base import RuleClassifier
 from frri.learners.compact.candidates import (
     BoxSamples,
@@ -21,13 +22,7 @@ from frri.learners.compact.candidates import (
     objective_fraction,
 )
 from frri.learners.compact.tune_bounds import Boxes
-from frri.learners.training_table import (
-    TrainingTable,
-    are_integers,
-    check_class_weight,
-    class_factors,
-    scaled_values,
-)
+from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_amount, check_count, check_part, check_share
 from frri.rules import Rule, RuleSet
 
@@ -149,7 +144,8 @@ class CompactFRRIClassifier(RuleClassifier):
         boxes = Boxes.of(samples, selected)
         with self._step("fine-tuning of bounds"):
             boxes.fine_tune(samples, self.min_support)
-            boxes.round_bounds(table.attributes, np.array([*map(are_integers, table.values.T)]))
+            integers = np.array([*map(tables.are_integers, table.values.T)])
+            boxes.round_bounds(table.attributes, integers)
             boxes.set_weights(samples)
             kept = boxes.without_similar(samples, PRICE)
             boxes = boxes.take(kept)
@@ -174,7 +170,7 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _samples(self, part: TrainingTable, table: TrainingTable) -> BoxSamples:
         """Return a part of the table, scaled, with integer weights."""
-        values, nominal = scaled_values(part)
+        values, nominal = tables.scaled_values(part)
         rigid = np.zeros(values.shape[1], dtype=np.bool_) if nominal is None else nominal
         weights, loss_weights = (
             self._integer_weights(part, table, given) for given in ("balanced", self.class_weight)
@@ -190,7 +186,7 @@ class CompactFRRIClassifier(RuleClassifier):
         A class has the same total weight in a part as in the whole table.
         """
         counts, own, sizes = part.all_weights, np.array(part.class_counts), table.class_counts
-        factors = class_factors(class_weight, part.labels, np.array(sizes), part.target)
+        factors = tables.class_factors(class_weight, part.labels, np.array(sizes), part.target)
         factors = factors * (np.array(sizes) / own)
         factors = factors * (TOTAL_WEIGHT / (factors * own).sum())
         if (counts == np.floor(counts)).all():
@@ -209,15 +205,10 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _package(self, table: TrainingTable, boxes: Boxes, anchors: Positions) -> RuleSet:
         """Return the selected rules in the table's names and units, with coverage statistics."""
-        rules = (
-            Rule(
-                conditions=boxes.conditions(r, table.attributes),
-                consequent=table.labels[boxes.classes[r]],
-                weight=float(boxes.weights[r]),
-                source=u,
-            )
-            for r, u in enumerate(anchors.tolist())
-        )
+        rules = []
+        for r, u in enumerate(anchors.tolist()):
+            box = boxes.conditions(r, table.attributes), table.labels[boxes.classes[r]]
+            rules.append(Rule(*box, float(boxes.weights[r]), source=u))
         about = self._about(table) | {"selection": dict(self.selection_)}
         return self._with_statistics(self._made(table, rules, clip=True, about=about), table)
 
@@ -232,7 +223,7 @@ class CompactFRRIClassifier(RuleClassifier):
         check_share("min_support", self.min_support)
         check_amount("max_impurity", self.max_impurity)
         check_part("radius_factor", self.radius_factor)
-        check_class_weight(self.class_weight)
+        tables.check_class_weight(self.class_weight)
 
 
 def _evaluation_samples(classes: Positions, n_classes: int) -> Positions:

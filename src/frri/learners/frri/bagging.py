@@ -17,15 +17,8 @@ from frri.induction import TOLERANCE, induce
 from frri.induction.numpy_backend import distances
 from frri.learners.base import RuleClassifier
 from frri.learners.calibration import MIN_SAMPLES, Calibration, equal_rows, least_loss, mixed
-from frri.learners.frri.pipeline import (
-    NAMED_ORDERS,
-    Candidates,
-    FRRILearner,
-    Limits,
-    class_candidates,
-    class_orders,
-    initial_types,
-)
+from frri.learners.frri import pipeline
+from frri.learners.frri.pipeline import Candidates, FRRILearner
 from frri.learners.training_table import TrainingTable, box_rule, scaled_values
 from frri.learners.validation import check_choice, check_count, check_part, random_seeds
 from frri.rules.measures import balanced_accuracy
@@ -190,7 +183,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     def _pool(self, table: TrainingTable, bags: "Bags", seeds: list[int]) -> "RulePool":
         """Return the rules of all bags."""
-        initial = initial_types(self.conditions or {}, table.attributes)
+        initial = pipeline.initial_types(self.conditions or {}, table.attributes)
         work: Callable[..., RulePool] = partial(
             rules_of_bag, order=self.attribute_order, initial=initial, limits=self._limits()
         )
@@ -222,12 +215,9 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     def _package_pool(self, table: TrainingTable, pool: "RulePool") -> None:
         """Set the rules in the names and units of the table."""
         self.bags_, self.selected_ = pool.bags, pool.sources
-        rules = (
-            box_rule(table, u, types, radius, table.labels[c])
-            for u, types, radius, c in zip(
-                pool.sources, pool.types, pool.radii, pool.classes, strict=True
-            )
-        )
+        boxes = zip(pool.sources, pool.types, pool.radii, strict=True)
+        labels = (table.labels[c] for c in pool.classes)
+        rules = (box_rule(table, *box, label) for box, label in zip(boxes, labels, strict=True))
         about = self._about(table) | {"selection": self._certificate()}
         ruleset = self._made(table, rules, about=about, **self._reading())
         self.ruleset_ = self._with_statistics(ruleset, table)
@@ -277,7 +267,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         else:
             check_part("max_samples", self.max_samples, " or an integer")
         check_part("max_features", self.max_features)
-        check_choice("attribute_order", self.attribute_order, NAMED_ORDERS)
+        check_choice("attribute_order", self.attribute_order, pipeline.NAMED_ORDERS)
 
 
 # --- Bags
@@ -333,7 +323,7 @@ def rules_of_bag(
     *,
     order: str,
     initial: Types | None,
-    limits: Limits,
+    limits: pipeline.Limits,
 ) -> "RulePool":
     """Return the rules that FRRI selects in a bag, by the first cover that it finds.
 
@@ -347,9 +337,9 @@ def rules_of_bag(
     start = None if initial is None else initial[used]
     rigid = None if nominal is None else nominal[used]
     declared: dict[str, Any] = {"initial": start, "rigid": rigid}
-    orders = class_orders(order, part, values, seed, **declared)
+    orders = pipeline.class_orders(order, part, values, seed, **declared)
     induced = induce(values, table.classes, orders, **declared)
-    found = class_candidates(induced, table.classes)
+    found = pipeline.class_candidates(induced, table.classes)
     chosen = minimum_cover(limits.allow(found), found.lengths, work_limit=0).selected
     types = np.zeros((len(chosen), scaled.shape[1]), dtype=np.int8)
     types[:, used] = found.types[chosen]

@@ -20,13 +20,8 @@ from frri.cover.matrix import elements, packed
 from frri.cover.memory_bounded import BYTES_PER_WORD
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.base import RuleClassifier
-from frri.learners.frri.pipeline import (
-    Candidates,
-    FRRILearner,
-    class_candidates,
-    class_orders,
-    initial_types,
-)
+from frri.learners.frri import pipeline
+from frri.learners.frri.pipeline import Candidates, FRRILearner
 from frri.learners.training_table import TrainingTable, box_rule, scaled_values
 from frri.learners.validation import check_choice, check_count, check_share
 from frri.rules import Label, RuleSet
@@ -208,25 +203,22 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
     def _candidates(self, table: TrainingTable) -> Candidates:
         values, nominal = scaled_values(table)
-        initial = initial_types(self.conditions or {}, table.attributes)
+        initial = pipeline.initial_types(self.conditions or {}, table.attributes)
         declared: dict[str, Any] = {"initial": initial, "rigid": nominal}
-        order = class_orders(self.attribute_order, table, values, self.random_state, **declared)
+        known = self.attribute_order, table, values, self.random_state
+        order = pipeline.class_orders(*known, **declared)
         found = self._induce(values, table.classes, order, **declared)
         self.confidence_, self._types = found.confidence, found.types
         if self.candidates == "shortened":
-            return class_candidates(found, table.classes)
+            return pipeline.class_candidates(found, table.classes)
         start = perf_counter()
-        known = values, table.classes, found.confidence, found.types
-        more = minimal_rules.all_minimal(*known, limit=self.max_candidates, **declared)
+        induced = values, table.classes, found.confidence, found.types
+        more = minimal_rules.all_minimal(*induced, limit=self.max_candidates, **declared)
         self._n_incomplete = len(more.incomplete)
-        return class_candidates(found, table.classes)._replace(
-            anchors=more.anchors,
-            types=more.types,
-            confidence=found.confidence[more.anchors],
-            covers=more.covers,
-            groups=table.classes[more.anchors],
-            seconds=found.seconds | {"all minimal rules": perf_counter() - start},
-        )
+        seconds = found.seconds | {"all minimal rules": perf_counter() - start}
+        boxes = more.anchors, more.types, found.confidence[more.anchors], more.covers
+        groups = table.classes[more.anchors], np.bincount(table.classes)
+        return Candidates(*boxes, found.positions[None], *groups, seconds)
 
     def _package(
         self, table: TrainingTable, found: Candidates, selected: Ints, covers: CoverMatrix

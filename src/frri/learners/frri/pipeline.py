@@ -18,27 +18,14 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from frri._util import Flags, Floats, Ints, Positions, Types, did_you_mean, join_names, short_repr
-from frri.cover import (
-    DEFAULT_WORK_LIMIT,
-    Cover,
-    CoverMatrix,
-    PartialCover,
-    minimum_cover,
-    multiple_cover,
-    partial_cover,
-)
+from frri.cover import DEFAULT_WORK_LIMIT, Cover, CoverMatrix, minimum_cover
 from frri.cover.memory_bounded import Preselection, join_covers
+from frri.cover.milp_cover import PartialCover, multiple_cover, partial_cover
 from frri.induction import CandidateRules, ConditionType, minimal_rules
+from frri.learners import validation
 from frri.learners.base import RuleLearner
 from frri.learners.rule_limits import check_limits
 from frri.learners.training_table import TrainingTable, box_rule
-from frri.learners.validation import (
-    check_choice,
-    check_count,
-    check_range,
-    check_share,
-    random_numbers,
-)
 from frri.rules import Rule
 from frri.table import Attribute
 from frri.table.checks import check_resolution
@@ -185,11 +172,11 @@ class FRRILearner(RuleLearner):
         if getattr(self, "effort", "deprecated") != "deprecated":
             message = "The parameter effort is now called work_limit and will be removed in 0.4."
             warnings.warn(message, FutureWarning, stacklevel=4)
-            check_count("effort", self._work_limit(), most=LARGEST_WORK_LIMIT)
-        check_count("work_limit", self._work_limit(), most=LARGEST_WORK_LIMIT)
+            validation.check_count("effort", self._work_limit(), most=LARGEST_WORK_LIMIT)
+        validation.check_count("work_limit", self._work_limit(), most=LARGEST_WORK_LIMIT)
         limit = 0.0 if self.time_limit is None else self.time_limit
-        check_range("time_limit", limit, 0, inf, "a number of seconds, 0 or more")
-        random_numbers(self.random_state)
+        validation.check_range("time_limit", limit, 0, inf, "a number of seconds, 0 or more")
+        validation.random_numbers(self.random_state)
         self._limits().check()
         if self.conditions is not None and not isinstance(self.conditions, Mapping):
             raise ValueError(
@@ -289,8 +276,8 @@ class Limits(NamedTuple):
     def check(self) -> None:
         """Raise an error for limits that are invalid, alone or together."""
         check_limits(self.max_rules, self.max_conditions, self.min_support)
-        check_share("min_new_coverage", self.min_new_coverage)
-        check_share("coverage", self.coverage)
+        validation.check_share("min_new_coverage", self.min_new_coverage)
+        validation.check_share("coverage", self.coverage)
         if self.coverage < 1 and (self.max_rules is not None or self.min_new_coverage > 0):
             other = "min_new_coverage" if self.max_rules is None else "max_rules"
             raise ValueError(f"coverage and {other} contradict each other: give one of them.")
@@ -428,10 +415,9 @@ def attribute_orders(
     """Return the permutation, or one per sample, of a parameter."""
     if not isinstance(order, str):
         return _given_orders(order, shape)
-    check_choice("attribute_order", order, names, ", a permutation or one per object")
+    validation.check_choice("attribute_order", order, names, ", a permutation or one per object")
     if order == "random":
-        shuffled: Positions = random_numbers(random_state).permutation(shape[1])
-        return shuffled
+        return np.asarray(validation.random_numbers(random_state).permutation(shape[1]))
     return np.arange(shape[1])
 
 

@@ -10,14 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from frri._util import Flags, Floats
+from frri.learners.ripper import ripper
 from frri.learners.ripper._kernels import SortedColumns, satisfies
-from frri.learners.ripper.ripper import (
-    ClassProblem,
-    CrispTest,
-    GrownRuleClassifier,
-    kernels_for,
-    without_redundant,
-)
+from frri.learners.ripper.ripper import ClassProblem, CrispTest, GrownRuleClassifier
 from frri.learners.rule_limits import MeasuredRule
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
@@ -127,26 +122,21 @@ class FURIAClassifier(GrownRuleClassifier):
             with self._step(f"rules for {label!r}"):
                 rules = problem.rules(self.optimizations)
             for crisp in rules:
-                tests = without_redundant(crisp.tests)
+                tests = ripper.without_redundant(crisp.tests)
                 supports = widen(columns, problem.positive, tests)
                 degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
-                rule = Rule(
-                    conditions=tuple(
-                        test.condition(table, end)
-                        for test, end in zip(tests, supports.tolist(), strict=True)
-                    ),
-                    consequent=label,
-                    weight=factors[-1] if tests else 0.0,
-                    partial_weights=stretched_weights(factors) if tests else (),
-                )
+                ends = zip(tests, supports.tolist(), strict=True)
+                conditions = tuple(test.condition(table, end) for test, end in ends)
+                weight, parts = (factors[-1], stretched_weights(factors)) if tests else (0.0, ())
+                rule = Rule(conditions, label, weight, partial_weights=parts)
                 yield rule, np.flatnonzero(degrees[-1] * rule.weight > COVERS)
 
 
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:
     """Return how far each test of a rule may reach out to make it purer; see `_kernels.widen`."""
     matrix = np.array(tests, dtype=np.float64).reshape(-1, 3)
-    return np.asarray(kernels_for(columns).widen(columns, positive, matrix))
+    return np.asarray(ripper.kernels_for(columns).widen(columns, positive, matrix))
 
 
 def prefix_degrees(
@@ -175,8 +165,7 @@ def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float
     expected = 2.0 * weights[own].sum() / weights.sum()
     counted = degrees * weights
     factors = (expected + counted.take(own, axis=1).sum(axis=1)) / (2.0 + counted.sum(axis=1))
-    result: list[float] = factors.tolist()
-    return result
+    return list(factors.tolist())
 
 
 def stretched_weights(certainties: list[float]) -> tuple[float, ...]:
