@@ -54,7 +54,7 @@ def names(model):
 def test_an_index_is_left_out_and_predicting_needs_none(folder, capsys):
     rows = [(i, *row) for i, row in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, ",age,crp mg/l,kind,y"))
-    said, model = fitted(capsys)
+    said, model = fitted(capsys, "--no-check")
     assert "note: x.csv: the first column has no name and numbers or names the rows" in said
     assert names(model) == ["age", "crp mg/l", "kind"]
     assert main(["predict", "m.json", "x.csv"]) == 0
@@ -93,7 +93,7 @@ def test_rows_without_a_class_are_left_out_on_demand(folder, capsys):
         "frri: The target 'y' has no value in 1 of 20 rows, the first in row 8; "
         "leave them out (--drop-unlabelled).\n"
     )
-    said, model = fitted(capsys, "--drop-unlabelled")
+    said, model = fitted(capsys, "--no-check", "--drop-unlabelled")
     assert "note: 1 of 20 rows have no 'y'; they are left out." in said
     assert "19 rows" in said
     assert model["classes"] == [0, 1]
@@ -102,7 +102,7 @@ def test_rows_without_a_class_are_left_out_on_demand(folder, capsys):
 def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     rows = [(892 + i * 7, i + 1, "", *r) for i, (_, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "PassengerId,row_id,no use,crp mg/l,kind,y"))
-    said, model = fitted(capsys)
+    said, model = fitted(capsys, "--no-check")
     assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in said
     for name in ("PassengerId", "row_id"):
         assert (
@@ -206,7 +206,7 @@ def test_suggestions_quote_names_with_spaces(folder, capsys):
 def test_rows_without_a_rule_are_counted_from_one_and_python_is_not_spoken(folder, capsys):
     twins = [(1, 1, "a", "no"), (1, 1, "a", "yes"), (2, 2, "b", "no"), (3, 3, "b", "yes")]
     (folder / "x.csv").write_text(table(twins))
-    said, _ = fitted(capsys)
+    said, _ = fitted(capsys, "--no-check")
     assert "rows 1, 2" in said
     assert "uncovered_" not in said
 
@@ -229,7 +229,7 @@ def test_a_title_above_the_header_is_left_out(header, folder, capsys):
     (folder / "x.csv").write_text(header + table())
     if "ward 3" in header:
         (folder / "x.csv").write_text(header + table().replace(",", ";"))
-    said, model = fitted(capsys)
+    said, model = fitted(capsys, "--no-check")
     assert f"note: x.csv: the table begins in line {header.count(chr(10)) + 1};" in said
     assert names(model) == ["age", "crp mg/l", "kind"]
 
@@ -274,7 +274,7 @@ def test_names_of_rows_under_their_usual_names_are_left_out(folder, capsys):
     (folder / "x.csv").write_text(
         table([(i, *r) for i, r in enumerate(ROWS)], "rownames,age,b,kind,y")
     )
-    said, model = fitted(capsys)
+    said, model = fitted(capsys, "--no-check")
     assert "the first column is called 'rownames' and numbers or names the rows" in said
     assert names(model) == ["age", "b", "kind"]
     rows = [(i, i + 1, *r) for i, r in enumerate(ROWS)]
@@ -288,7 +288,7 @@ def test_names_of_rows_under_their_usual_names_are_left_out(folder, capsys):
 def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
     rows = [(f"person {i}", *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "name,age,b,kind,y"))
-    said, model = fitted(capsys)
+    said, model = fitted(capsys, "--no-check")
     assert (
         "note: Column 'name' looks like an identifier (20 distinct values in 20 rows) and is ignored; "
         "keep it with --nominal name." in said
@@ -305,7 +305,7 @@ def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
 def test_names_may_be_numbers_more_often_than_not(folder, capsys):
     rows = [(f"A/5 {i}" if i % 3 == 0 else 7000 + i, *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "ticket,age,b,kind,y"))
-    said, model = fitted(capsys)
+    said, model = fitted(capsys, "--no-check")
     assert "Column 'ticket' looks like an identifier (20 distinct values in 20 rows)" in said
     assert names(model) == ["age", "b", "kind"]
 
@@ -388,7 +388,7 @@ def test_words_among_dates_are_refused(folder, capsys):
 def test_empty_rows_are_left_out_with_a_note(folder, capsys):
     rows = [*ROWS[:5], ("", "", "", ""), *ROWS[5:], ("", "", "", "no")]
     (folder / "x.csv").write_text(table(rows))
-    said, model = fitted(capsys)
+    said, model = fitted(capsys, "--no-check")
     assert "note: 2 of 22 rows are empty, the first is row 6; they are left out." in said
     assert re.search(
         r"20 rows, 3 columns: 2 numeric, 1 nominal \(\w+: \d+ values\); no missing values", said

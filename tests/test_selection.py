@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import metrics
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -19,6 +19,7 @@ from frri import (
     RuleSet,
 )
 from frri.cli import main
+from frri.learners import calibration
 from frri.rules.evaluation import evaluation_of
 from frri.selection import Holdout, HoldoutResult, find_leakage
 from frri.selection import holdout as holdout_module
@@ -226,6 +227,24 @@ def test_intervals_of_a_regression_come_from_held_out_errors():
     model = AutoRulesRegressor(max_rules=3, references=False).fit(X[:200], y[:200])
     low, high = model.predict_interval(X[200:], 0.9).T
     assert ((low <= y[200:]) & (y[200:] <= high)).mean() > 0.8
+
+
+@pytest.mark.parametrize(
+    ("metric", "decision", "n_calibrations"),
+    [("accuracy", "accuracy", 0), ("log_loss", "accuracy", 3), ("accuracy", "balanced", 3)],
+)
+def test_probabilities_are_calibrated_only_if_they_matter(
+    metric, decision, n_calibrations, monkeypatch
+):
+    calls, cross_fit = [], calibration.cross_fit
+    monkeypatch.setattr(calibration, "cross_fit", lambda *a: calls.append(a) or cross_fit(*a))
+    estimator = RIPPERClassifier(decision=decision, random_state=0)
+    holdout = Holdout(X, Y, cv=3, metric=metric)
+    found = holdout.evaluate(estimator)
+    assert len(calls) == n_calibrations
+    assert estimator.calibrate
+    expected = [clone(estimator).fit(X[a], Y[a]).predict(X[b]) for a, b in holdout.splits]
+    assert found.predictions.tolist() == np.concatenate(expected).tolist()
 
 
 def test_predictions_follow_the_metric():

@@ -175,6 +175,8 @@ class Holdout:
     ) -> "HoldoutResult | None":
         """Fit clones of an estimator and predict the samples that are held out from them.
 
+        Probabilities are calibrated only if the predicted classes or the metric depend on them.
+
         Parameters
         ----------
         estimator : estimator
@@ -204,6 +206,9 @@ class Holdout:
                 if isinstance(given, Mapping):
                     known = {str(label) for label in np.unique(y)}
                     setattr(model, name, {c: v for c, v in given.items() if str(c) in known})
+            is_plain = getattr(model, "decision", None) == "accuracy"
+            if is_plain and hasattr(model, "calibrate") and self.metric not in OF_PROBABILITIES:
+                model.calibrate = False
             weight = self.sample_weight
             extra = {} if weight is None else {"sample_weight": weight[train]}
             with warnings.catch_warnings():
