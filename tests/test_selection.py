@@ -7,7 +7,10 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import KFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    parametrize_with_checks,
+)
 
 from frri import (
     AdditiveRulesClassifier,
@@ -41,8 +44,11 @@ FEW = {"max_rules": 6, "references": False, "cv": 2}
 
 
 def expected_failures(estimator):
-    """As in scikit-learn's own tests of random forests: RIPPER divides samples at random."""
-    if estimator.estimators != "auto" or not isinstance(estimator, AutoRulesClassifier):
+    """As in scikit-learn's own tests of random forests: RIPPER divides samples at random.
+
+    Candidates without randomness have no such exception, see below.
+    """
+    if not isinstance(estimator, AutoRulesClassifier):
         return {}
     reason = "three equal samples may be divided, a sample of weight 3 is not"
     kinds = "dense", "sparse"
@@ -52,14 +58,19 @@ def expected_failures(estimator):
 @parametrize_with_checks(
     [
         AutoRulesClassifier(**FEW),
-        AutoRulesClassifier(estimators=["additive", "compact"], **FEW),
         AutoRulesRegressor(**FEW),
         AutoRulesOrdinalClassifier(**FEW),
     ],
     expected_failed_checks=expected_failures,
 )
+@pytest.mark.filterwarnings("ignore:All objects have the class")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_weights_are_repetitions_for_candidates_without_randomness():
+    model = AutoRulesClassifier(estimators=["additive", "compact", "frri"], references=False)
+    check_sample_weight_equivalence_on_dense_data("AutoRulesClassifier", model)
 
 
 def test_arrays_lists_and_frames_are_split_alike():
