@@ -7,7 +7,10 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.model_selection import KFold
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    parametrize_with_checks,
+)
 
 from frri import (
     AdditiveRulesClassifier,
@@ -37,19 +40,26 @@ class Refusing(BaseEstimator):
         raise ValueError("no")
 
 
-# Two candidates are enough, and few rules and folds.
+# Few rules and folds are enough.
 FEW = {"max_rules": 4, "references": False, "cv": 2}
 
 
 @parametrize_with_checks(
     [
-        AutoRulesClassifier(estimators=["ripper", "modlem"], random_state=0, **FEW),
+        # RIPPER divides samples at random: with a seed, as where it is checked itself.
+        AutoRulesClassifier(estimators=["ripper", "additive"], random_state=0, **FEW),
         AutoRulesRegressor(estimators=["additive"], **FEW),
         AutoRulesOrdinalClassifier(estimators=["additive"], **FEW),
     ]
 )
+@pytest.mark.filterwarnings("ignore:All objects have the class")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_weights_are_repetitions_for_candidates_without_randomness():
+    model = AutoRulesClassifier(estimators=["additive", "compact", "frri"], references=False)
+    check_sample_weight_equivalence_on_dense_data("AutoRulesClassifier", model)
 
 
 def test_arrays_lists_and_frames_are_split_alike():
@@ -287,6 +297,19 @@ def test_fewer_conditions_are_preferred_among_those_about_as_good_as_the_best():
     assert choose_result({"a": best, "b": result(900, 4.0)}) == "a"
     assert choose_result({"a": best, "b": result(900, 4.0, first=60)}) == "b"
     assert choose_result({"a": best, "b": result(898, 4.0, first=60)}) == "a"  # above 0.005
+
+
+def test_additive_rules_lead_unless_another_candidate_is_clearly_better():
+    def result(wrong, n_conditions):
+        truth = np.arange(1000) % 2
+        predicted = np.where(np.isin(np.arange(1000), wrong), 1 - truth, truth)
+        return HoldoutResult(truth, predicted, np.zeros(1000, int), 9.0, n_conditions)
+
+    additive = result(range(200), 9.0)
+    by_chance, clearly = result(range(100, 292), 20.0), result(range(40, 192), 20.0)
+    assert choose_result({"additive": additive, "b": by_chance}) == "additive"
+    assert choose_result({"a": additive, "b": by_chance}) == "b"
+    assert choose_result({"additive": additive, "b": clearly}) == "b"
 
 
 def test_where_nothing_beats_the_majority_class_the_simplest_is_chosen():

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import inf
 from time import perf_counter
 from typing import Any, Self
 
@@ -28,8 +29,9 @@ from frri.selection.candidates import (
 from frri.selection.holdout import Holdout, HoldoutResult
 from frri.selection.metrics import LOWER_IS_BETTER, METRICS
 
-# Loss of score that fewer conditions are worth, at most.
-CLOSE = 0.005
+# Candidate that leads unless another is clearly better, and the loss of score that fewer conditions
+# are worth, at most.
+FAVORITE, CLOSE = "additive", 0.005
 
 # Rules that a person reads, at most; of many classes, twice their number.
 MOST_RULES = 40
@@ -105,7 +107,7 @@ class AutoRules(RuleLearner):
             fit_params["sample_weight"] = sample_weight
         results: dict[str, HoldoutResult] = {}
         self.reason_ = holdout.reason
-        limit = float("inf") if self.time_limit is None else self.time_limit
+        limit = inf if self.time_limit is None else self.time_limit
         compare = partial(self._compare, holdout, estimators, seconds, results)
         self.best_name_ = next(iter(estimators))
         is_choice = len(estimators) > 1 and bool(holdout.splits)
@@ -259,20 +261,24 @@ def _most_rules(holdout: Holdout) -> int:
 
 
 def choose_result(results: Mapping[str, HoldoutResult]) -> str:
-    """Return the result with the fewest conditions of those that are about as good as the best.
+    """Return the result with the fewest conditions of those that are about as good as the leader.
 
-    These are the ones whose score differs from the best by at most one standard error of the
-    difference, and by at most 0.005; if the best is no better than a constant prediction, all that
-    differ by at most 0.005.
+    The best of several scores is too high by chance. Therefore additive rules, the best candidate
+    on most tables, lead unless another score is better by more than one standard error of the
+    difference. About as good are those whose score is lower than the leader's by at most one
+    standard error of the difference, and by at most 0.005; if the leader is no better than a
+    constant prediction, all that differ by at most 0.005.
     """
-    best = next(iter(results))
+    leader = next(iter(results))
     for name, one in results.items():
-        best = name if one.loss(results[best]) < 0.0 else best
+        leader = name if one.loss(results[leader]) < 0.0 else leader
+    if FAVORITE in results and results[FAVORITE].is_close(results[leader], inf):
+        leader = FAVORITE
     close = [
         name
         for name, one in results.items()
-        if one.is_close(results[best], CLOSE)
-        or (not results[best].beats_baseline and one.loss(results[best]) <= CLOSE)
+        if one.is_close(results[leader], CLOSE)
+        or (not results[leader].beats_baseline and one.loss(results[leader]) <= CLOSE)
     ]
     return min(close, key=lambda name: (results[name].n_conditions, results[name].n_rules))
 
@@ -293,11 +299,12 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
     """The best readable classifier for a table, chosen by cross-validation; as `frri fit` does it.
 
     RIPPER and additive rules compete on every table; FURIA, Compact FRRI and strict FRRI where
-    there is time. Of those whose score on held-out samples differs from the best by at most one
-    standard error of the paired difference, and by at most 0.005, the one with the fewest
-    conditions is chosen. Estimators of more than 40 rules are chosen only if all have more (with
-    more than 20 classes, twice their number). A random forest and gradient boosting are evaluated
-    on the same folds: they show what readable rules cost.
+    there is time. Additive rules lead unless another score on held-out samples is better by more
+    than one standard error of the paired difference: the best of several scores is too high by
+    chance. Of those whose score is lower than the leader's by at most one standard error, and by at
+    most 0.005, the one with the fewest conditions is chosen. Estimators of more than 40 rules (with
+    more than 20 classes, twice their number) are chosen only if all have more. A random forest and
+    gradient boosting are evaluated on the same folds: they show what readable rules cost.
 
     Each candidate is fitted once per fold, and the chosen one to all samples; with ``cv=0`` there
     is only that fit. A model of the work, which depends on the table alone, chooses candidates and
