@@ -35,7 +35,7 @@ if                  `args[1]` where the test `args[0]` holds, otherwise `args[2]
 exp                 exponential of a number that is at most 700
 first               position from 0 of the first test that holds; their number if none does
 index               position of the first of `args[1:]` that equals `args[0]`, which one does
-pick                `args[2 + i]` where `args[0]` is the position i; `args[1]` beyond the last
+pick                `args[1 + i]` where `args[0]` is the position i, which is one of these
 =================== ============================================================================
 
 `Program.kinds` has the kind of every name: number, truth, place, label or text.
@@ -213,11 +213,11 @@ def _first(tests: Sequence[Expr]) -> Expr:
     return Expr("first", tuple(tests)) if tests else place(0)
 
 
-def _pick(at: Expr, values: Sequence[Expr], default: Expr | None = None) -> Expr:
-    """Return the value at a position; without a default, there is one."""
-    if all(value == values[0] for value in values) and default in {None, values[0]}:
+def _pick(at: Expr, values: Sequence[Expr]) -> Expr:
+    """Return the value at a position."""
+    if all(value == values[0] for value in values):
         return values[0]
-    return Expr("pick", (at, values[-1] if default is None else default, *values))
+    return Expr("pick", (at, *values))
 
 
 # ---------------------------------------------------------------- lowering
@@ -511,7 +511,7 @@ class _Lowering:
         if kind == "first":
             first = self._let("first", _first([_compare(d, ">", ZERO) for d in self.degrees]))
             says = (self.ruleset.arrays.says * self.ruleset.score_factors).T.tolist()
-            found = [_pick(first, [*map(const, amounts)] or [ZERO], ZERO) for amounts in says]
+            found = [_pick(first, [*map(const, amounts), ZERO]) for amounts in says]
         elif kind == "sum":
             found = [self._chain("add", votes or [ZERO], "s_") for votes, _ in own]
         else:
@@ -931,8 +931,7 @@ def _value(node: Expr, columns: Sequence[Any], scope: Mapping[str, Any]) -> Any:
     if op == "if":
         return of(args[1] if of(args[0]) else args[2])
     if op == "pick":
-        place = of(args[0]) + 2
-        return of(args[place] if place < len(args) else args[1])
+        return of(args[1 + of(args[0])])
     if op == "among":
         return of(args[0]) in value
     if args:
