@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from frri.export.modules import escape_text
+from frri.export.script import escape_text
 from frri.export.sql_dialects import DIALECTS
 from frri.export.sql_rules import Query, VoteQuery, case
 from frri.export.text_formats import numbered_lines
