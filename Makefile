@@ -12,14 +12,14 @@ export PYTHONDONTWRITEBYTECODE :=
 # What is not imported need not be compiled: half of the time of an installation.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint types tests thorough test-oldest test-newest coverage chromium browser page bench docs gallery dist clean
+.PHONY: demo test lint types tests thorough test-oldest test-newest coverage chromium databases packages browser page bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
 
 # Two things at a time, where one waits for the network or has only one core to use.
 test:
-	$(MAKE) -j2 $(VENV)/installed-dev chromium
+	$(MAKE) -j2 $(VENV)/installed-dev packages
 	$(MAKE) lint
 	$(MAKE) -j2 types tests
 
@@ -72,7 +72,17 @@ NODE := $(VENV)/axe/node_modules/.bin
 chromium:
 	@test -x $(CHROMIUM) || ! command -v apt-get >/dev/null || { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
 
-browser: chromium $(VENV)/installed-dev
+# Exported SQL runs in servers of the tests' own, under the same conditions.
+databases:
+	@test -x /usr/sbin/mariadbd -a -d /usr/lib/postgresql || ! command -v apt-get >/dev/null || \
+	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql mariadb-server; } || true
+
+# One after the other: the package manager allows no more.
+packages:
+	$(MAKE) chromium
+	$(MAKE) databases
+
+browser: packages $(VENV)/installed-dev
 	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
 	@test -e $(AXE) -a -e $(NODE)/esbuild -a -e $(NODE)/tsc -a -e $(NODE)/oxlint || ! command -v npm >/dev/null || \
 	  npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 typescript@5.9.3 oxlint@1.93.0 || true

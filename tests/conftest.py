@@ -56,6 +56,7 @@ LONG = (
     "test_selection",
     "test_ripper",
     "test_frri",
+    "test_databases",
     "test_page_cases",
     "test_end_to_end",
     "test_furia",

@@ -1,16 +1,21 @@
 """Rule sets for other programs: functions that take a `RuleSet` and return a string."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from frri.export.modules import to_javascript, to_python
+from frri.export.dbt import to_dbt
+from frri.export.javascript import to_javascript
+from frri.export.python import to_python
 from frri.export.sql import to_sql
 from frri.export.text_formats import to_csv, to_latex, to_markdown, to_text
 from frri.rules.ruleset import RuleSet
 
 __all__ = [
     "FORMATS",
+    "Format",
     "to_csv",
+    "to_dbt",
     "to_javascript",
     "to_json",
     "to_latex",
@@ -23,8 +28,49 @@ __all__ = [
 
 to_json = RuleSet.to_json
 
-_EXPORTS = (to_text, to_markdown, to_latex, to_csv, to_sql, to_python, to_javascript, to_json)
-FORMATS: Mapping[str, Callable[[RuleSet], str]] = MappingProxyType(
-    {export.__name__.removeprefix("to_"): export for export in _EXPORTS}
-)
+
+@dataclass(frozen=True)
+class Format:
+    """An export of `frri export --to`; calling it returns the export of a rule set.
+
+    Parameters
+    ----------
+    write : callable
+    file : str
+        Usual name of the file.
+    about : str
+        What reads it.
+    expresses : str
+        What it can express.
+    extra : str
+        The extra of this package that it needs, if any.
+    """
+
+    write: Callable[[RuleSet], str]
+    file: str
+    about: str
+    expresses: str = "predictions of every semantics"
+    extra: str = ""
+
+    def __call__(self, ruleset: RuleSet) -> str:
+        """Return the export of a rule set."""
+        return self.write(ruleset)
+
+
+_TO_READ = "rules to read, no predictions"
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "text": Format(to_text, "rules.txt", "people", _TO_READ),
+        "markdown": Format(to_markdown, "rules.md", "documents in Markdown", _TO_READ),
+        "latex": Format(to_latex, "rules.tex", "documents in LaTeX", _TO_READ),
+        "csv": Format(to_csv, "rules.csv", "spreadsheets", _TO_READ),
+        "sql": Format(to_sql, "rules.sql", "databases, by --dialect", "predictions of every "
+                      "semantics, without probabilities"),
+        "dbt": Format(lambda ruleset: to_dbt(ruleset)[0], "rules.sql, rules.yml", "dbt projects",
+                      "predictions of every semantics, without probabilities"),
+        "python": Format(to_python, "rules.py", "Python 3.8 or later, without packages"),
+        "javascript": Format(to_javascript, "rules.mjs", "browsers and Node, without packages"),
+        "json": Format(to_json, "rules.json", "this package, and other programs by the schema"),
+    }
+)  # fmt: skip
 """Every export by name."""

@@ -8,9 +8,12 @@ from typing import Any
 from frri.table import Attribute
 from frri.table.encode import FLAGS, category_texts, folding
 
+# Beyond all distances, where a database has no infinity.
+FAR = 1e200
+
 
 class Dialect:
-    """Standard SQL with LEAST and GREATEST, as PostgreSQL and many others understand it.
+    """Standard SQL with LEAST and GREATEST, as many databases understand it.
 
     Numbers are written so that the database reads the same 64-bit float: a threshold that is off by
     its last bit decides differently about the value it was taken from. Dates are exact to the
@@ -21,23 +24,42 @@ class Dialect:
     name = "ansi"
     real = "DOUBLE PRECISION"
     text_type = "VARCHAR"
+    integer = "INTEGER"
+    truths = ("FALSE", "TRUE")
+    quotes = '""'
     materialized = "AS"
+    # What keeps a database from copying a common table expression into the next.
+    barrier = ""
     least_name = "LEAST"
     greatest_name = "GREATEST"
     most_arguments = 1000
     most_columns: int | None = None
     empty_names = False
     backslashes = False
+    # How numbers and infinity are written, what stands for infinity, and the start of a string.
+    literal = "{}"
+    infinity = "infinity"
+    largest = inf
+    string = "'"
+    # Whether a backslash in a string is written twice.
+    doubled = False
+    # A column as float, NULL where missing; as days since 1970; as string; a string in lower case.
+    as_number = "CAST({0} AS DOUBLE PRECISION)"
+    as_days = "CAST(EXTRACT(EPOCH FROM CAST({0} AS TIMESTAMP)) AS DOUBLE PRECISION) / 86400e0"
+    as_text = "CAST({0} AS VARCHAR)"
+    lower = "lower({0})"
 
     def identifier(self, name: str) -> str:
-        """Return a name in double quotes."""
+        """Return a name in quotes."""
         if not name and not self.empty_names:
             raise ValueError(f"A column without a name cannot be used in SQL for {self.name}.")
-        return '"' + self.check_text(name).replace('"', '""') + '"'
+        start, end = self.quotes[0], self.quotes[1]
+        return start + self.check_text(name).replace(end, end * 2) + end
 
     def text(self, value: str) -> str:
         """Return a string in single quotes."""
-        return "'" + self.check_text(value).replace("'", "''") + "'"
+        shown = self.check_text(value).replace("\\", "\\\\" if self.doubled else "\\")
+        return self.string + shown.replace("'", "''") + "'"
 
     def check_text(self, value: str) -> str:
         """Return the string itself, if SQL can contain it and every database reads it alike."""
@@ -55,11 +77,11 @@ class Dialect:
 
         It has an exponent always: without one it would be a decimal.
         """
+        value = max(-self.largest, min(float(value), self.largest))
         if abs(value) == inf:
-            sign = "-" if value < 0 else ""
-            return f"CAST('{sign}infinity' AS {self.real})"
-        shown = repr(float(value))
-        shown = shown if "e" in shown else f"{shown}e0"
+            return f"CAST('{'-' if value < 0 else ''}{self.infinity}' AS {self.real})"
+        shown = repr(value)
+        shown = self.literal.format(shown if "e" in shown else f"{shown}e0")
         return f"({shown})" if value < 0 else shown
 
     def label(self, value: Any) -> str:
@@ -67,7 +89,7 @@ class Dialect:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, bool):
-            return "TRUE" if value else "FALSE"
+            return self.truths[value]
         if isinstance(value, int):
             if not -(2**63) <= value < 2**63:
                 raise ValueError(f"The class {value} does not fit into an integer of SQL.")
@@ -87,17 +109,20 @@ class Dialect:
     def encode(self, attribute: Attribute, column: str) -> str:
         """Return a column as number (dates in days since 1970, ordinals by position) or string."""
         if attribute.kind == "numeric":
-            number = self.as_number(column)
+            number = self.as_number.format(column)
             if not attribute.is_flag:
                 return number
             # 1 and 0 for the words of booleans and for those of the database.
             words = " ".join(f"WHEN '{word}' THEN {self.number(n)}" for word, n in FLAGS.items())
-            return f"CASE lower(trim(CAST({column} AS {self.text_type}))) {words} ELSE {number} END"
+            text = f"trim(CAST({column} AS {self.text_type}))"
+            return f"CASE {self.lower.format(text)} {words} ELSE {number} END"
         if attribute.kind == "date":
-            return self.as_days(column)
+            return self.as_days.format(column)
         categories = attribute.categories or ()
         texts = category_texts(categories)
-        value = self.as_text(column)
+        value = self.as_text.format(column)
+        # An empty text is missing, as in a file, unless training had it.
+        value = value if "" in texts else f"NULLIF({value}, {self.text('')})"
         lower = folding(categories) is str.lower
         codes = {c: self.text(c) for c in categories}
         if attribute.kind == "ordinal":
@@ -108,7 +133,7 @@ class Dialect:
             if lower or text != category or attribute.kind == "ordinal"
         )
         other = "NULL" if attribute.kind == "ordinal" else value
-        folded = f"lower({value})" if lower else value
+        folded = self.lower.format(value) if lower else value
         return f"CASE {folded} {branches}ELSE {other} END" if branches else other
 
     def imputed(self, attribute: Attribute) -> str:
@@ -116,19 +141,6 @@ class Dialect:
         if attribute.kind == "nominal":
             return self.text(str(attribute.typical))
         return self.number(attribute.typical_code)
-
-    def as_number(self, column: str) -> str:
-        """Return a column as float, NULL where missing; databases disagree about NaN."""
-        return f"CAST({column} AS {self.real})"
-
-    def as_days(self, column: str) -> str:
-        """Return a column of dates as days since 1970."""
-        seconds = f"EXTRACT(EPOCH FROM CAST({column} AS TIMESTAMP))"
-        return f"CAST({seconds} AS {self.real}) / 86400e0"
-
-    def as_text(self, column: str) -> str:
-        """Return a column as string, to be looked up among the strings of categories."""
-        return f"CAST({column} AS {self.text_type})"
 
     def _nested(self, function: str, values: list[str]) -> str:
         # Some databases refuse to compare a column with itself.
@@ -148,26 +160,15 @@ class DuckDB(Dialect):
     materialized = "AS MATERIALIZED"
     backslashes = True
 
-    def as_number(self, column: str) -> str:
-        """Read NaN, and a string that is no number, as missing."""
-        value = f"TRY_CAST({column} AS DOUBLE)"
-        return f"CASE WHEN NOT isnan({value}) THEN {value} END"
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970."""
-        return f"epoch_us(TRY_CAST({column} AS TIMESTAMP)) / 86400e6"
-
-    def as_text(self, column: str) -> str:
-        """Read NaN in columns of floats as missing, and booleans as Python writes them.
-
-        A boolean that DuckDB inferred from a file is cast to the string in the file.
-        """
-        value, kind = f"CAST({column} AS VARCHAR)", f"typeof({column})"
-        spelled = f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' ELSE {value} END"
-        return (
-            f"CASE WHEN {kind} IN ('DOUBLE', 'FLOAT') AND {value} = 'nan' THEN NULL "
-            f"WHEN {kind} = 'BOOLEAN' THEN {spelled} ELSE {value} END"
-        )
+    as_number = "CASE WHEN NOT isnan(TRY_CAST({0} AS DOUBLE)) THEN TRY_CAST({0} AS DOUBLE) END"
+    as_days = "epoch_us(TRY_CAST({0} AS TIMESTAMP)) / 86400e6"
+    # NaN in columns of floats is missing. A boolean is written as Python does, but one that DuckDB
+    # inferred from a file is cast to the string in the file.
+    as_text = (
+        "CASE WHEN typeof({0}) IN ('DOUBLE', 'FLOAT') AND CAST({0} AS VARCHAR) = 'nan' THEN NULL "
+        "WHEN typeof({0}) = 'BOOLEAN' THEN CASE CAST({0} AS VARCHAR) WHEN 'true' THEN 'True' "
+        "WHEN 'false' THEN 'False' ELSE CAST({0} AS VARCHAR) END ELSE CAST({0} AS VARCHAR) END"
+    )
 
 
 class SQLite(Dialect):
@@ -183,6 +184,22 @@ class SQLite(Dialect):
     most_columns = 2000
     empty_names = True
     backslashes = True
+
+    # A string that is no number is missing; SQLite would make it 0.
+    as_number = (
+        "CASE WHEN typeof({0}) IN ('integer', 'real') OR (typeof({0}) = 'text' AND "
+        "trim({0}) GLOB '*[0-9]*' AND trim({0}) NOT GLOB '*[^0-9eE.+-]*') "
+        "THEN CAST({0} AS REAL) END"
+    )
+    # Of a string like 2024-05-17 12:00:00.000000, in UTC.
+    as_days = (
+        "(CAST(strftime('%s', substr({0}, 1, 19)) AS INTEGER) * 1000000 + "
+        "CASE WHEN substr({0}, 20, 1) = '.' THEN "
+        "CAST(substr(rtrim(substr({0}, 21, 6), 'Z') || '000000', 1, 6) AS INTEGER) "
+        "ELSE 0 END) / 86400000000.0"
+    )
+    # Without the collation of the column, in which different strings may be equal.
+    as_text = "(CAST({0} AS TEXT) || '')"
 
     def number(self, value: float) -> str:
         """Write a quotient of integers, because SQLite rounds some decimal fractions wrongly.
@@ -206,28 +223,172 @@ class SQLite(Dialect):
         factors += [f" / {factor}" for factor in _powers_of_two(denominator.bit_length() - 1)]
         return f"(one * {sign}{abs(numerator) >> shift}{''.join(factors)})"
 
-    def as_number(self, column: str) -> str:
-        """Read a string that is no number as missing; SQLite would make it 0."""
-        plain = f"trim({column}) GLOB '*[0-9]*' AND trim({column}) NOT GLOB '*[^0-9eE.+-]*'"
-        return (
-            f"CASE WHEN typeof({column}) IN ('integer', 'real') OR (typeof({column}) = 'text' "
-            f"AND {plain}) THEN CAST({column} AS REAL) END"
-        )
 
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970 of a string like 2024-05-17 12:00:00.000000."""
-        seconds = f"CAST(strftime('%s', substr({column}, 1, 19)) AS INTEGER)"
-        fraction = f"CAST(substr(substr({column}, 21, 6) || '000000', 1, 6) AS INTEGER)"
-        fraction = f"CASE WHEN substr({column}, 20, 1) = '.' THEN {fraction} ELSE 0 END"
-        return f"({seconds} * 1000000 + {fraction}) / 86400000000.0"
+class PostgreSQL(Dialect):
+    """PostgreSQL 12 or later. A literal with an exponent would be a decimal."""
 
-    def as_text(self, column: str) -> str:
-        """Remove the collation of the column, in which different strings may be equal."""
-        return f"(CAST({column} AS TEXT) || '')"
+    name = "postgresql"
+    text_type = "TEXT"
+    materialized = "AS MATERIALIZED"
+    backslashes = True
+    literal = "float8 '{}'"
+    # NaN, and a string that is no number, are missing.
+    as_number = (
+        "CASE WHEN trim(CAST({0} AS TEXT)) ~* "
+        "'^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|infinity)$' "
+        "THEN CAST(trim(CAST({0} AS TEXT)) AS float8) END"
+    )
+    # A time without a zone is in UTC.
+    as_days = (
+        "CAST(round(CAST(EXTRACT(EPOCH FROM CAST(NULLIF(trim(CAST({0} AS TEXT)), '') || CASE WHEN "
+        "CAST({0} AS TEXT) ~ ':[0-9.:]+ *(Z|[+-][0-9]+(:?[0-9]+)?) *$' THEN '' ELSE ' UTC' END "
+        "AS TIMESTAMPTZ)) AS NUMERIC) * 1000000) AS float8) / float8 '86400e6'"
+    )
+    # Booleans as Python writes them.
+    as_text = (
+        "CASE WHEN CAST(pg_typeof({0}) AS TEXT) = 'boolean' THEN initcap(CAST({0} AS TEXT)) "
+        "ELSE CAST({0} AS TEXT) END"
+    )
 
 
-DIALECTS: dict[str, Dialect] = {d.name: d for d in (SQLite(), DuckDB(), Dialect())}
+class MySQL(Dialect):
+    """MySQL 8.0.17 or later and MariaDB 10.5 or later; times are in UTC."""
+
+    name = "mysql"
+    real = "DOUBLE"
+    text_type = "CHAR"
+    integer = "SIGNED"
+    quotes = "``"
+    barrier = "\n  LIMIT 18446744073709551615"
+    most_columns = 1000
+    backslashes = doubled = True
+    largest = FAR
+    # A string that is no number is missing; MySQL would make it 0.
+    as_number = (
+        "CASE WHEN CAST({0} AS CHAR) REGEXP "
+        "'^ *[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)? *$' THEN CAST({0} AS DOUBLE) END"
+    )
+    as_days = (
+        "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', CAST(NULLIF("
+        "trim(TRAILING 'Z' FROM trim(CAST({0} AS CHAR))), '') AS DATETIME(6))) / 86400e6"
+    )
+    # Bytes, so that letters of either case, and strings with spaces at the end, are different.
+    as_text = "CAST(CONVERT({0} USING utf8mb4) AS BINARY)"
+    lower = "CAST(lower(CONVERT({0} USING utf8mb4)) AS BINARY)"
+
+
+class SQLServer(Dialect):
+    """SQL Server 2022 or later, which has LEAST and GREATEST; not executed in tests."""
+
+    name = "sqlserver"
+    real = "FLOAT"
+    text_type = "NVARCHAR(4000)"
+    truths = ("CAST(0 AS BIT)", "CAST(1 AS BIT)")
+    quotes = "[]"
+    most_arguments = 250
+    most_columns = 4000
+    backslashes = True
+    largest = FAR
+    string = "N'"
+    # The text of a float has fewer digits than the float.
+    as_number = (
+        "CASE WHEN TRY_CAST(NULLIF(trim(CAST({0} AS NVARCHAR(4000))), '') AS FLOAT) IS NOT NULL "
+        "THEN CAST({0} AS FLOAT) END"
+    )
+    as_days = (
+        "DATEDIFF_BIG(MICROSECOND, '1970-01-01', CAST(TRY_CAST(NULLIF(CAST({0} AS NVARCHAR(40)), "
+        "'') AS DATETIMEOFFSET) AT TIME ZONE 'UTC' AS DATETIME2)) / 86400e6"
+    )
+    as_text = "CAST({0} AS NVARCHAR(4000)) COLLATE Latin1_General_100_BIN2"
+
+
+class BigQuery(Dialect):
+    """GoogleSQL of BigQuery; not executed in tests."""
+
+    name = "bigquery"
+    real = "FLOAT64"
+    text_type = "STRING"
+    integer = "INT64"
+    quotes = "``"
+    infinity = "inf"
+    backslashes = True
+    as_number = (
+        "CASE WHEN NOT IS_NAN(SAFE_CAST(CAST({0} AS STRING) AS FLOAT64)) "
+        "THEN SAFE_CAST(CAST({0} AS STRING) AS FLOAT64) END"
+    )
+    as_days = "UNIX_MICROS(SAFE_CAST(CAST({0} AS STRING) AS TIMESTAMP)) / 86400e6"
+    as_text = "CAST({0} AS STRING)"
+
+    def text(self, value: str) -> str:
+        """Escape backslashes, quotes and line breaks."""
+        shown = self.check_text(value).replace("\\", "\\\\").replace("'", "\\'")
+        return "'" + shown.replace("\n", "\\n").replace("\r", "\\r") + "'"
+
+
+class Snowflake(Dialect):
+    """Snowflake, where a literal may be a decimal; not executed in tests."""
+
+    name = "snowflake"
+    real = "FLOAT"
+    backslashes = doubled = True
+    literal = "CAST('{}' AS FLOAT)"
+    infinity = "inf"
+    as_number = "NULLIF(TRY_TO_DOUBLE(CAST({0} AS VARCHAR)), CAST('NaN' AS FLOAT))"
+    as_days = (
+        "DATE_PART(EPOCH_MICROSECOND, TRY_TO_TIMESTAMP_NTZ(CAST({0} AS VARCHAR))) "
+        "/ CAST('86400e6' AS FLOAT)"
+    )
+
+
+class Spark(BigQuery):
+    """Spark SQL 3.4 or later and Databricks; not executed in tests."""
+
+    name = "spark"
+    real = "DOUBLE"
+    integer = "INT"
+    infinity = "Infinity"
+    literal = "{}D"
+    as_number = DuckDB.as_number
+    # A time without a zone is in UTC.
+    as_days = (
+        "unix_micros(TRY_CAST(concat(trim(CAST({0} AS STRING)), "
+        "CASE WHEN length(trim(CAST({0} AS STRING))) = 10 THEN 'T00:00:00Z' "
+        "WHEN trim(CAST({0} AS STRING)) RLIKE ':[0-9.:]+(Z|[+-][0-9:]+)$' THEN '' ELSE 'Z' END"
+        ") AS TIMESTAMP)) / 86400e6D"
+    )
+
+
+_ALL = (SQLite(), DuckDB(), PostgreSQL(), MySQL(), SQLServer(), BigQuery(), Snowflake(), Spark())
+DIALECTS: dict[str, Dialect] = {d.name: d for d in (*_ALL, Dialect())}
 """Every dialect by name."""
+
+ALIASES = {
+    "sqlite3": "sqlite",
+    "postgres": "postgresql",
+    "mariadb": "mysql",
+    "mssql": "sqlserver",
+    "tsql": "sqlserver",
+    "sql server": "sqlserver",
+    "bq": "bigquery",
+    "sparksql": "spark",
+    "databricks": "spark",
+    "standard": "ansi",
+}
+"""Other names of dialects."""
+
+
+def find_dialect(name: str) -> Dialect:
+    """Return a dialect by any of its names.
+
+    Examples
+    --------
+    >>> find_dialect("Postgres").name
+    'postgresql'
+    """
+    found = DIALECTS.get(ALIASES.get(name.lower(), name.lower()))
+    if found is None:
+        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}.")
+    return found
 
 
 def _powers_of_two(exponent: int) -> list[int]:
