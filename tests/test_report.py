@@ -137,8 +137,15 @@ def test_the_page_opens_with_how_good_the_model_is_on_new_data(wine, wine_facts)
     assert "<title>Which wine?</title>" in page
     numbers = facts(replace(NUMBERS, about={"evaluation": R2}), [[1.0], [6.0]], [10.0, 15.0])
     assert headline(numbers) == (
-        "1 rule. On new data the mean absolute error is 1.5, and R² is 0.50 (0.40 to 0.60); "
-        "constant prediction: -0.01."
+        "1 rule. On new data predictions are off by 1.5 on average (predicting the mean: 2.5); "
+        "R² 0.50 (0.40 to 0.60)."
+    )
+    at_least = Rule((NumericCondition("a", 3, 5),), "y", relation="at least")
+    ordered = small(rules=(at_least,), semantics="at-least-class")
+    ordered = replace(ordered, about={"evaluation": R2 | {"measure": "kappa"}})
+    assert headline(facts(ordered)).endswith(
+        "On new data predictions are off by 1.50 classes on average (predicting the median class: "
+        "2.50 classes); kappa 0.50 (0.40 to 0.60)."
     )
 
 
@@ -154,7 +161,7 @@ R2 = {
     "interval": [0.4, 0.6],
     "rows": 90,
     "error": 1.5,
-    "baseline": {"answer": 12.5, "score": -0.01},
+    "baseline": {"answer": 12.5, "score": -0.01, "error": 2.5},
 }
 
 

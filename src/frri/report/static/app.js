@@ -19,6 +19,8 @@ import { overviewView } from "./overview/overviewView.js";
 import { rulesView } from "./rules/rulesTable.js";
 import { sharedCase } from "./whatIf/caseLink.js";
 import { allClassStrips, singleChanges } from "./whatIf/counterfactuals.js";
+import { explanationOf } from "./whatIf/explanation.js";
+import { membershipsOf } from "./whatIf/firedRules.js";
 import { whatIfView } from "./whatIf/whatIf.js";
 
 const facts = await readFacts(byId("facts").textContent);
@@ -122,6 +124,8 @@ globalThis.frri = {
   scores,
   conditionParts,
   countLayers,
+  explanationOf,
+  membershipsOf,
   allClassStrips,
   singleChanges,
 };

@@ -7,11 +7,9 @@
  * @typedef {Array<string|{name: *}>} Parts
  */
 
-import { attributesByName, boundsOf, isStrict, rangeOf, shareText, show, signedText } from "../core/format.js";
-import { kindOf, saidText } from "./kind.js";
-
-/** Largest and smallest votes that are shown, if there are more than both together. */
-const SHOWN_VOTES = 3;
+import { attributesByName, boundsOf, isStrict, rangeOf, shareText, show } from "../core/format.js";
+import { kindOf, ownSeries, saidText } from "./kind.js";
+import { plain } from "../core/dom.js";
 
 /**
  * The phrases of the conditions of a rule; two bounds of one attribute may be one phrase.
@@ -67,39 +65,19 @@ export function conditionParts(condition, attribute, clip) {
 }
 
 /**
- * A whole rule as a sentence.
+ * What a rule can be found by: its conditions and what it says, as one text.
  *
  * @param {object} store
  * @param {object} entry
- * @returns {Parts}
+ * @returns {string}
  */
-export function ruleParts(store, entry) {
+export function searchText(store, entry) {
   const { model } = store.facts;
-  const joined = phrasesOf(store, entry).flatMap(({ parts }, i) => (i ? [" and ", ...parts] : parts));
-  const empty = model.semantics.name === "first-match" ? "Otherwise " : "Always ";
-  const head = entry.rule.if.length ? ["If ", ...joined, " then "] : [empty];
-  return [...head, { name: model.target }, " ", ...saidParts(model, entry.rule)];
-}
-
-/** What a rule says about the target; where rules vote, their weight is part of it. */
-function saidParts(model, rule) {
-  if (rule.votes) return votesParts(model, rule);
-  const { isNumber, addsVotes, addsNumbers, moves } = kindOf(model);
-  if (addsNumbers || moves) return [saidText(model, rule)];
-  if (isNumber) return ["= ", saidText(model, rule)];
-  if (addsVotes) return ["= ", { name: rule.then }, `: ${signedText(rule.weight)}`];
-  const relation = rule.relation && rule.relation !== "is" ? rule.relation : "=";
-  return [`${relation} `, { name: rule.then }];
-}
-
-/** The votes of a rule for classes, the largest first; of many classes, both ends. */
-function votesParts(model, rule) {
-  const amounts = rule.votes.map((vote, c) => [rule.weight * vote, c]);
-  amounts.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-  const shown = amounts.map(([amount, c]) => [{ name: model.classes[c] }, `: ${signedText(amount)}`]);
-  if (shown.length > 2 * SHOWN_VOTES)
-    shown.splice(SHOWN_VOTES, shown.length - 2 * SHOWN_VOTES, ["..."]);
-  return shown.flatMap((parts, k) => [k ? ", " : "= ", ...parts]);
+  const { isNumber, moves } = kindOf(model);
+  const { rule } = entry;
+  const said = isNumber || moves ? saidText(model, rule) : model.classes[ownSeries(store.facts, rule)];
+  const conditions = phrasesOf(store, entry).map(({ parts }) => plain(parts));
+  return `rule if ${conditions.join(" and ") || "otherwise always"} then ${model.target} ${rule.relation ?? "="} ${said} ${rule.origin ?? "learned"}`;
 }
 
 /** Signs of a terminal as those of print. */

@@ -7,11 +7,11 @@ import { classColour, ruleLabel } from "../charts/chart.js";
 import { scalesOnce } from "../charts/distributions.js";
 import { rangeBar } from "../charts/rangeBar.js";
 import { attributesByName, counted } from "../core/format.js";
-import { actionButton, announce, byId, field, h, keepingFocus, option, plain, put, sentence } from "../core/dom.js";
+import { actionButton, announce, byId, field, h, keepingFocus, option, put, sentence, span } from "../core/dom.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { kindOf, ownSeries } from "../model/kind.js";
-import { joinedConditions, phrasesOf, ruleParts } from "../model/ruleText.js";
-import { statCells, statKeys, cell, uncoveredCells } from "./ruleStats.js";
+import { joinedConditions, phrasesOf, searchText } from "../model/ruleText.js";
+import { cell, statCells, statKeys, uncoveredCells } from "./ruleStats.js";
 import { openedRule } from "./ruleView.js";
 import { ordersOf, sorted } from "./sortOrders.js";
 
@@ -171,10 +171,7 @@ export function rulesView(store, actions) {
   }
 
   function textOf(entry) {
-    if (!texts.has(entry)) {
-      const origin = entry.rule.origin ?? "learned";
-      texts.set(entry, searched(`rule ${plain(ruleParts(store, entry))} ${origin}`));
-    }
+    if (!texts.has(entry)) texts.set(entry, searched(searchText(store, entry)));
     return texts.get(entry);
   }
 
@@ -217,7 +214,7 @@ function ruleRow(store, entry, view, actions) {
   const button = h(
     "button",
     { type: "button", class: "opener", "aria-controls": detailId, "aria-expanded": "false" },
-    h("span", { class: "hidden" }, "Rule "),
+    span("hidden", "Rule "),
     number,
   );
   const main = h(
@@ -277,7 +274,7 @@ function conditionList(store, entry) {
     phrasesOf(store, entry).map(({ parts, places }) => {
       const conditions = joinedConditions(places.map((k) => rule.if[k]));
       const bars = conditions.map((one) => rangeBar(one, attributes.get(one.attribute), scales.get(one.attribute), colour));
-      return h("li", {}, h("span", { class: "name" }, sentence(parts)), bars);
+      return h("li", {}, span("name", sentence(parts)), bars);
     }),
   );
 }
@@ -291,12 +288,12 @@ function uncoveredRow(store, actions) {
     h(
       "tr",
       { role: "row", class: "nobody" },
-      h("td", { role: "cell", colspan: 3 }, link, h("span", { class: "muted" }, " covers these rows")),
+      h("td", { role: "cell", colspan: 3 }, link, span("muted", " covers these rows")),
       beside,
     ),
   ];
 }
 
 function originBadge(rule) {
-  return rule.origin && rule.origin !== "learned" ? h("span", { class: "badge" }, rule.origin) : null;
+  return rule.origin && rule.origin !== "learned" ? span("badge", rule.origin) : null;
 }
