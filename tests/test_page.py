@@ -21,6 +21,7 @@ from browser_pages import (
     remove_rule,
     settle,
     shown,
+    typed,
     violations,
 )
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
@@ -121,12 +122,6 @@ def test_rules_are_in_words_with_a_bar_below_each_condition(visit, wine):
         assert row.locator(".col-then").inner_text() == rule.consequent
 
 
-def typed(text):
-    for sign, typed_sign in (("≤", "<="), ("≥", ">="), ("≠", "!="), ("\N{MINUS SIGN}", "-")):
-        text = text.replace(sign, typed_sign)
-    return text
-
-
 def test_opened_rule_tells_all(visit, wine):
     ruleset, X, y = wine
     known, covers = facts(ruleset, X, y)["rules"], ruleset.covers(X)
@@ -155,6 +150,7 @@ def test_edited_conditions_are_worded_as_learned_ones(visit):
         Attribute("huge", -1e7, 1e7),
         Attribute("day", 19000, 20000, kind="date"),
         Attribute("open"),
+        Attribute("size", categories=("S", "M", "L", "XL"), kind="ordinal"),
         Attribute("colour", categories=("red", "green", "\U0001f600", "\uffee")),
     ]
     cases = []

@@ -3,8 +3,6 @@
 import base64
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from browser_pages import embedded, needs
+from browser_pages import embedded
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report import facts, report_html, write_report
@@ -377,6 +375,10 @@ def test_scripts_never_make_markup_of_texts():
     )
 
 
+def test_the_script_is_small():
+    assert len((REPORT / "page.js").read_bytes()) <= 120_000
+
+
 def test_the_bundled_page_is_current():
     """`make page` writes the files; where esbuild cannot be had, this is skipped."""
     folder = Path(__file__).parents[1] / ".ci"
@@ -386,19 +388,6 @@ def test_the_bundled_page_is_current():
     if not bundle_page.ESBUILD.exists():
         pytest.skip("esbuild is not installed")
     assert bundle_page.is_current()
-
-
-@pytest.mark.parametrize("tool", ["tsc", "oxlint"])
-def test_scripts_have_no_type_errors_and_no_lint(tool):
-    program = Path(sys.prefix) / "axe" / "node_modules" / ".bin" / tool
-    needs(tool, program.exists())
-    arguments = ["--project", "."] if tool == "tsc" else ["."]
-    found = subprocess.run(
-        [program, *arguments], cwd=REPORT / "static", capture_output=True, text=True, check=False
-    )
-    # The evaluator belongs to the exports.
-    lines = [line for line in found.stdout.splitlines() if re.match(r"[^ .].*error", line)]
-    assert lines == [] if tool == "tsc" else found.returncode == 0, found.stdout
 
 
 def many_classes(n):

@@ -9,7 +9,7 @@
 
 import { attributesByName, boundsOf, isStrict, rangeOf, shareText, show } from "../core/format.js";
 import { kindOf, ownSeries, saidText } from "./kind.js";
-import { plain } from "../core/dom.js";
+import { isolate, plain } from "../core/dom.js";
 
 /**
  * The phrases of the conditions of a rule; two bounds of one attribute may be one phrase.
@@ -106,26 +106,28 @@ function around(condition, attribute) {
   return [`${low} ${strictLow ? "<" : "≤"} `, ` ${strictHigh ? "<" : "≤"} ${high}`];
 }
 
-/** Of ordered categories, those for which the condition holds fully; or at all, where there is none. */
+/** Of ordered categories, those for which the condition holds fully, or else those for which it holds partly. */
 function aroundCategories(condition, attribute) {
   const members = membersOf(condition, attribute);
-  const full = members.filter(([, degree]) => degree >= 1);
-  const names = (full.length ? full : members).map(([name]) => name);
-  const { categories } = attribute;
-  if (!names.length) return ["", " is nothing known"];
+  const names = members.filter(([, degree]) => degree >= 1).map(([name]) => name);
+  const categories = attribute.categories.map(isolate);
+  if (!names.length) return ["", ` is ${partlyHeld(members).join(" or ") || "nothing known"}`];
   if (names.length === categories.length) return ["", " is anything"];
-  const [first, last] = [names[0], names[names.length - 1]];
+  const [first, last] = [names[0], names.at(-1)];
   if (first === last) return ["", ` = ${first}`];
-  if (first === categories[0]) return ["", ` ≤ ${last}`];
-  if (last === categories[categories.length - 1]) return ["", ` ≥ ${first}`];
-  return [`${first} ≤ `, ` ≤ ${last}`];
+  if (last === categories.at(-1)) return ["", ` ≥ ${first}`];
+  return first === categories[0] ? ["", ` ≤ ${last}`] : [`${first} ≤ `, ` ≤ ${last}`];
+}
+
+function partlyHeld(members) {
+  return members.filter(([, degree]) => degree < 1).map(([name, degree]) => `${name} to ${shareText(degree)}`);
 }
 
 /** Where a condition holds partly: "partly from 96", "partly to 161.3". Empty for one without slopes. */
 function partlyText(condition, attribute, clip) {
   if (attribute.categories) {
-    const partly = membersOf(condition, attribute).filter(([, degree]) => degree < 1);
-    return partly.map(([name, degree]) => `${name} to ${shareText(degree)}`).join(", ");
+    const members = membersOf(condition, attribute);
+    return members.some(([, degree]) => degree >= 1) ? partlyHeld(members).join(", ") : "";
   }
   const [low, high] = endsOf(condition, attribute, clip);
   const ends = [low && (low.isReached ? `from ${low.text}` : "below"), high && (high.isReached ? `to ${high.text}` : "above")].filter(Boolean);
@@ -160,7 +162,7 @@ function membersOf(condition, attribute) {
     return x > c ? Math.max((d - x) / (d - c), 0) : 1;
   };
   return attribute.categories
-    .map((name, x) => [name, degree(x)])
+    .map((name, x) => [isolate(name), degree(x)])
     .filter(([, value]) => value > 0);
 }
 
