@@ -82,6 +82,8 @@ window.addEventListener("beforeprint", () => {
 byId("app").hidden = false;
 byId("plain-rules").hidden = true;
 keepEdits(store);
+// Paper has the overview, too, and cannot wait for its curves.
+rules.ready.then(overview.refresh);
 openAddress();
 window.addEventListener("hashchange", () => {
   if (addressOf(window.location) !== remembered) openAddress();

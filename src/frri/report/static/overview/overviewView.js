@@ -18,6 +18,8 @@ import { kindOf, shownNumber } from "../model/kind.js";
 import { metrics, performanceOf } from "../model/measures.js";
 
 const MOST_COLUMNS = 15;
+/** Classes whose matrix has its place beside the accuracy. */
+const MOST_BESIDE = 6;
 
 /**
  * @param {object} store
@@ -37,6 +39,7 @@ export function overviewView(store, actions) {
     if (shown === store.state) return;
     shown = store.state;
     const proof = proofBlock(store.state.model);
+    const isLarge = store.facts.model.classes.length > MOST_BESIDE;
     put(
       place,
       h(
@@ -45,7 +48,7 @@ export function overviewView(store, actions) {
         effectsCard(store),
         isNumber
           ? errorsCard(store, actions)
-          : [card("Accuracy", "third", accuracy(store)), card("Confusion matrix", "rest", confusion(store, actions)), cutoffCard(store)],
+          : [card("Accuracy", isLarge ? "wide" : "third", accuracy(store)), card("Confusion matrix", isLarge ? "wide" : "rest", confusion(store, actions)), cutoffCard(store)],
         subgroupsCard(store),
         flowCard(store, actions),
         h(

@@ -23,7 +23,8 @@ const CHUNK = 20;
  *
  * @param {object} store
  * @param {object} actions what rows can do: see app.js
- * @returns {{open: function(number, boolean=): void}} the flag also opens the form that changes the rule
+ * @returns {{open: function(number, boolean=): void, ready: Promise<boolean>}} the flag also opens the form that
+ *   changes the rule; ready when what the first search and the first opened rule need is there
  */
 export function rulesView(store, actions) {
   const orders = ordersOf(store);
@@ -98,11 +99,12 @@ export function rulesView(store, actions) {
   mark();
   refresh();
   // What the first search and the first opened rule need.
-  forEachYielding(store.state.entries, (entry) => void textOf(entry)).then(() =>
+  const ready = forEachYielding(store.state.entries, (entry) => void textOf(entry)).then(() =>
     forEachYielding(store.state.entries, (entry) => void entry.cover),
   );
 
   return {
+    ready,
     open(number, isEditing = false) {
       if (!store.entry(number)) return;
       if (!view.shown.some((entry) => entry.number === number)) clear();

@@ -37,13 +37,12 @@ export function whatIfResult(store, actions) {
   const why = h("div", { class: "reason" });
   const change = h("div", { class: "change" }, muted("Searching …"));
   const computed = h("div", { class: "firing" });
-  const changing = kind.isNumber ? "What each column alone could make of it" : "What would change it";
   const element = h(
     "section",
     { class: "verdict", "aria-label": kind.answer },
     h("div", { class: "card now", role: "status" }, h("h2", { class: "kicker" }, kind.answer), decision, sure, truth),
     h("div", { class: "card" }, h("h3", {}, "Why"), why),
-    h("div", { class: "card" }, h("h3", {}, changing), change),
+    h("div", { class: "card" }, h("h3", {}, "What would change it"), change),
     h("details", { class: "card" }, h("summary", {}, "How it is computed"), computed),
   );
   let turn = 0;
@@ -242,6 +241,6 @@ async function reach(store, values, locked, actions, isStale) {
         h("li", {}, h("b", {}, named(attribute.name)), ": ", end(attribute, lowest), " to ", end(attribute, highest)),
       ),
     ),
-    muted(`Lowest and highest along the curves below the columns.${kept}`),
+    muted(`Lowest and highest prediction as one column moves along its range, the others staying as they are.${kept}`),
   ];
 }
