@@ -92,6 +92,6 @@ export function directionParts({ model, numbers }, j, points) {
   const isUp = most.gain > 0;
   if (Math.abs(most.gain) < SMALL * size || (!isUp && gains.length > 1)) return [];
   const first = ["if ", kind === "nominal" ? { name: categories[most.top] } : "higher", ", "];
-  if (isNumber || isOrdered) return [...first, isUp ? "higher" : "lower"];
+  if (isNumber || isOrdered) return [...first, `${isUp ? "higher" : "lower"} ${isNumber ? "prediction" : "class"}`];
   return [...first, "more often ", { name: model.classes[most.c] }];
 }

@@ -4,7 +4,7 @@ import { h, named, s, span, stretched } from "../core/dom.js";
 import { attributesByName, counted, showValue, signedText, sum } from "../core/format.js";
 import { kindOf, shownMove, shownNumber } from "../model/kind.js";
 
-const MOST_STEPS = 10;
+const MOST_STEPS = 6;
 
 /**
  * @param {object} store

@@ -182,7 +182,7 @@ async function changes(store, values, locked, actions, isStale) {
     const several = await severalChanges(model, values, store.rows, decided, kept, isStale);
     if (several === undefined) return null;
     if (several) found.push(several);
-    notes.push(several ? "Several columns together: found by search, a smaller change may exist." : "No other change found by search.");
+    if (several) notes.push("Several columns together: found by search, a smaller change may exist.");
   }
   if (locked.size) notes.push(`${counted(locked.size, "column")} fixed.`);
   return [h("ol", { class: "changes" }, found.map((one) => changeItem(store, values, one, actions))), muted(notes.join(" "))];
@@ -241,6 +241,6 @@ async function reach(store, values, locked, actions, isStale) {
         h("li", {}, h("b", {}, named(attribute.name)), ": ", end(attribute, lowest), " to ", end(attribute, highest)),
       ),
     ),
-    muted(`Lowest and highest prediction as one column moves along its range, the others staying as they are.${kept}`),
+    muted(`Lowest and highest prediction as one column moves alone.${kept}`),
   ];
 }
