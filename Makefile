@@ -23,9 +23,13 @@ test:
 	$(MAKE) lint
 	$(MAKE) -j2 types tests
 
-lint: $(VENV)/installed-dev
+# Python with ruff, the scripts of the report page with TypeScript and oxlint where npm could install these.
+lint: browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@if test -x $(NODE)/tsc; then \
+	  $(NODE)/tsc --project src/frri/report/static && $(NODE)/oxlint --deny-warnings src/frri/report/static; \
+	else echo "The scripts of the page are not checked: npm is missing." && test "$$CI" != true; fi
 
 types: $(VENV)/installed-dev
 	$(BIN)/mypy
@@ -64,8 +68,8 @@ coverage: browser
 	$(BIN)/python -m coverage html --quiet
 	$(BIN)/python -m coverage report
 
-# The page is bundled with esbuild, checked with TypeScript and oxlint, and tested in Chromium and with axe-core. Where they cannot be had, its tests say so: by being
-# skipped, in CI by failing.
+# The page is bundled with esbuild, and tested in Chromium and with axe-core. Where they cannot be had, its tests are
+# skipped; in CI they fail.
 CHROMIUM := /usr/bin/chromium-headless-shell
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
 NODE := $(VENV)/axe/node_modules/.bin

@@ -124,6 +124,13 @@ def shown(page):
     return [int(text.split()[-1]) for text in page.locator("tr.rule .opener").all_text_contents()]
 
 
+def typed(text):
+    """Signs of print as they are typed, and as Python writes them."""
+    for sign, typed_sign in (("≤", "<="), ("≥", ">="), ("≠", "!="), ("\N{MINUS SIGN}", "-")):
+        text = text.replace(sign, typed_sign)
+    return text
+
+
 def settle(page):
     page.wait_for_selector(".change:not([aria-busy])")
 

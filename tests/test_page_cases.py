@@ -234,8 +234,6 @@ def test_a_cut_off_has_the_figures_of_python_and_costs_that_keep_it(visit):
                 costs = ast.literal_eval(codes[0].removeprefix("ruleset.with_decision(")[:-1])
                 kept = ruleset.with_decision(costs)
                 assert ((kept.predict(X) == label) == called).all(), (name, cut, costs)
-                given = dict(pair.split("=") for pair in codes[1].split()[1].split(","))
-                assert {key: float(cost) for key, cost in given.items()} == costs
         # Costs do not alter what the nearest rule or rules of one class decide.
         assert n_kept >= {"additive": 8, "ripper": 4}.get(name, 0)
         page.click("text=Model's decision")

@@ -74,10 +74,10 @@ def test_ordered_classes_are_shown_decided_and_edited(pages, ruleset, says, tmp_
         page.press("#row-number", "Enter")
         assert page.inner_text(".decision") == answers[i]
         settle(page)
-    # Shares of ordered classes are percentages only where they are calibrated probabilities.
+    # Shares of ordered classes are no calibrated probabilities, and so no percentages.
     page.click("text=How it is computed")
-    assert ("%" in page.inner_text(".scores")) == (ruleset is MOVES)
-    assert page.inner_text(".sure").startswith("Of " if ruleset is BOUNDS else "Probability ")
+    assert "%" not in page.inner_text(".scores")
+    assert page.inner_text(".sure").startswith("Of ")
     strips = page.evaluate(
         "async (i) => JSON.stringify([...(await frri.allClassStrips(frri.facts.model, frri.store.rows.at(i)))])",
         i,

@@ -60,11 +60,16 @@ def test_the_head_has_the_error(shown_model):
     ruleset, page = shown_model
     found = SimpleNamespace(**measure_regression(Y.to_numpy(), ruleset.predict(X)))
     assert page.inner_text("#opening") == (
-        f"{len(ruleset)} rules from {ruleset.about['rows']} rows. On the {len(X)} given rows the mean absolute "
+        f"{len(ruleset)} rules from {ruleset.about['rows']} rows. On the {len(X)} new rows the mean absolute "
         f"error is {SHOW(found.mae)} (R² {found.r2:.2f}); predicting the mean {SHOW(found.mean)}: "
-        f"{SHOW(found.mean_mae)}. If the rules were learned from them, results on new data are "
-        "worse."
+        f"{SHOW(found.mean_mae)}."
+        if ruleset.semantics.meaning.adds
+        else f"{len(ruleset)} rules from {ruleset.about['rows']} rows. How good it is on new data is unknown: "
+        "these are the training rows, whose results are in Overview."
     )
+    page.click("#tab-overview")
+    whose = "new" if ruleset.semantics.meaning.adds else "training"
+    assert f"mean absolute error on {len(X)} {whose} rows" in page.inner_text(".errors")
     assert page.locator("[role=tab]").all_inner_texts() == ["Rules", "What-if", "Cases", "Overview"]
 
 
@@ -349,6 +354,6 @@ def test_from_a_table_of_numbers_to_its_page(tmp_path, capsys):
     assert main(["report", str(model), str(table), "-o", str(page)]) == 0
     assert "Wrote" in capsys.readouterr().err
     text = page.read_text(encoding="utf-8")
-    said = r"On new data the mean absolute error is [\d.]+, and R² is 0\.\d\d \([^)]+\);"
+    said = r"On new data predictions are off by [\d.]+ on average \(predicting the mean: [\d.]+\); R² 0\.\d\d \([^)]+\)\."
     assert re.search(said, text)
     assert "On the 120 given rows" not in text

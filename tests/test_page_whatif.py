@@ -3,15 +3,22 @@
 import json
 from dataclasses import replace
 from itertools import product
+from math import inf
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from browser_pages import settle
+import frri
+from browser_pages import download, settle, typed
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.report import report_html
+from frri.explain.explanation import FALLBACKS
+from frri.report import report_html, write_report
+from frri.rules.semantics import MEANINGS
 from frri.table import to_matrix
 from random_models import for_browser, random_ordered_ruleset, random_rows, random_ruleset
+from test_conformance import ROWS, RULESETS
 
 
 @pytest.fixture(scope="module")
@@ -238,7 +245,7 @@ def test_on_a_phone_the_decision_stays_in_view(pages, wine):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_rules_that_nearly_hold_are_shown_with_what_fails(pages):
+def test_the_nearest_rule_is_shown_with_what_fails(pages):
     attributes = (Attribute("a", 0, 9), Attribute("b", categories=("p", "q")))
     first = Rule((NumericCondition("a", 3, 4, 5, 6), NominalCondition("b", frozenset("q"))), "x")
     second = Rule((NumericCondition("a", 7, 8),), "y")
@@ -255,23 +262,6 @@ def test_rules_that_nearly_hold_are_shown_with_what_fails(pages):
     assert "fails: it is 6.5" in text
     page.locator(".firing .link").first.click()
     assert page.is_visible(f"#rule-{nearest + 1}-opened")
-    rules = (first, second, Rule((), "y"))
-    page = pages.report(
-        RuleSet(rules, attributes, ("x", "y"), combination="first", fallback="priors"),
-        rows,
-        ["x", "y", "x"],
-    )
-    page.click("#tab-what-if")
-    page.click("text=How it is computed")
-    page.fill("#row-number", "2")
-    page.press("#row-number", "Enter")
-    text = page.inner_text(".firing")
-    assert "Narrowly failed before it" in text
-    assert "b = q fails: it is p" in text
-    assert "a ≥ 8" in text
-    page.fill("#row-number", "3")
-    page.press("#row-number", "Enter")
-    assert "Narrowly" not in page.inner_text(".firing")
 
 
 def test_costs_are_shown_and_counted(visit):
@@ -295,3 +285,194 @@ def test_costs_are_shown_and_counted(visit):
     shown = page.inner_text("#overview-view")
     assert "Cost of misclassifying" in shown
     assert "no 1, yes 3" in shown
+
+
+# ------------------------------------------------------------------ explanations as in Python
+
+EXPLAINED = """([model, rows]) => rows.map((row) => {
+  const { prediction, rule, fired, held, added, base, total, second } = frri.explanationOf(model, row);
+  const memberships = model.rules.map((one) => frri.membershipsOf(model, one, row));
+  return { prediction, rule, fired, held, added, base, total, second, memberships };
+})"""
+WORDED = """(model) => model.rules.map((rule) => rule.if.map((condition) => {
+  const attribute = model.attributes.find(({ name }) => name === condition.attribute);
+  const parts = frri.conditionParts(condition, attribute, model.semantics.clip);
+  return parts.map((part) => part.name ?? part).join("");
+}))"""
+
+
+def check_explanations(page, ruleset, rows):
+    """The page explains rows by the numbers and the words of `RuleSet.explain`."""
+    model, meaning = ruleset.to_dict(), ruleset.semantics.meaning
+    values = [[row[attribute.name] for attribute in ruleset.attributes] for row in rows]
+    texts = [[typed(text) for text in rule] for rule in page.evaluate(WORDED, model)]
+    for row, found in zip(rows, page.evaluate(EXPLAINED, [model, values]), strict=True):
+        expected = ruleset.explain(row, effort=0)
+        deciding = expected.deciding
+        if ruleset.classes:
+            assert found["prediction"] == expected.decision
+        else:
+            assert found["prediction"] == pytest.approx(expected.decision, abs=1e-12)
+        assert found["rule"] == (None if deciding is None else deciding.index + 1)
+        counted = {r - 1 for r in found["fired"] if meaning.is_list or ruleset[r - 1].weight > 0}
+        assert counted == {match.index for match in expected.firing}
+        for match in (*expected.firing, *([deciding] if deciding else [])):
+            r = match.index
+            assert found["held"][r] == pytest.approx(match.degree, abs=1e-12)
+            assert texts[r] == [condition.condition for condition in match.conditions]
+            degrees = [condition.membership for condition in match.conditions]
+            assert found["memberships"][r] == pytest.approx(degrees, abs=1e-12)
+            # In a list, and where none fires, what a rule counts is not what decides.
+            if not meaning.is_list and match in expected.firing:
+                assert found["added"][r] == pytest.approx(match.contribution, abs=1e-12)
+        if meaning.adds:
+            parts = sum(match.contribution for match in expected.firing)
+            # The page leaves the steps between ordered classes out.
+            base = 0.0 if meaning.task == "ordinal" else expected.base
+            assert found["base"] == pytest.approx(base, abs=1e-12)
+            assert found["total"] == pytest.approx(base + parts, abs=1e-12)
+            if expected.rivals:
+                assert found["second"] == expected.rivals[0].label
+
+
+@pytest.mark.parametrize("semantics", MEANINGS)
+def test_explanations_are_those_of_python(page, semantics):
+    own = [ruleset for ruleset, _ in RULESETS if ruleset.semantics.name == semantics]
+    assert own
+    for ruleset in own:
+        check_explanations(page, ruleset, ROWS)
+
+
+@pytest.mark.parametrize("semantics", MEANINGS)
+def test_explanations_of_edited_rules_are_those_of_python(pages, semantics, tmp_path):
+    """Both words and numbers of a rule that was changed on the page."""
+    ruleset = next(one for one, _ in RULESETS if one.semantics.name == semantics and len(one) > 1)
+    frame = pd.DataFrame(ROWS)
+    page = pages.report(ruleset, frame, ruleset.predict(frame))
+    number = next(r + 1 for r, rule in enumerate(ruleset) if rule.conditions)
+    page.evaluate(
+        """(number) => frri.store.apply(number, (rule) => {
+          const first = { attribute: "x", trapezoid: [1.25, 2.75, null, null] };
+          const { votes, distribution, partial_weights, statistics, ...kept } = rule;
+          return { ...kept, if: [first, ...rule.if.slice(1)], weight: 0.75, origin: "edited" };
+        }, "changed")""",
+        number,
+    )
+    edited = download(page, tmp_path)
+    assert edited[number - 1].conditions != ruleset[number - 1].conditions
+    check_explanations(page, edited, ROWS)
+    shown = page.locator(f"[data-rule='{number}'] .ifs li").all_inner_texts()
+    assert "x ≥ 2.75 (partly from 1.25)" in shown[0]
+    page.click("#tab-what-if")
+    for i in (0, 2, 9):
+        page.fill("#row-number", str(i + 1))
+        page.press("#row-number", "Enter")
+        expected = edited.explain(ROWS[i], effort=0)
+        reason = page.inner_text(".reason")
+        if expected.fallback is not None and expected.base is None:
+            assert f"No rule fires: {FALLBACKS[expected.fallback]}" in reason
+        elif expected.base is None:
+            matches = [expected.deciding] if edited.semantics.meaning.decides else expected.firing
+            for match in matches[:3]:
+                assert f"Rule {match.index + 1}" in reason
+        if edited.classes:
+            assert page.inner_text(".decision") == str(expected.decision)
+
+
+# ------------------------------------------------------------------ a list of rules about patients
+
+
+@pytest.fixture(scope="module")
+def patients(pages):
+    """Rules as RIPPER learns them from the patients of `frri example`, whose age and sex cannot change."""
+    X = pd.read_csv(Path(frri.__file__).parent / "cli" / "patients.csv").drop(columns="visit")
+    y = X.pop("risk")
+    attributes = [
+        Attribute(name, column.min(), column.max())
+        if column.dtype.kind in "if"
+        else Attribute(name, categories=tuple(sorted(set(column))))
+        for name, column in X.items()
+    ]
+    above = {
+        name: NumericCondition(name, bound, bound)
+        for name, bound in (("age", 43), ("glucose", 156), ("pressure", 144))
+    }
+    smokes = NominalCondition("smoker", frozenset({"yes"}))
+    rules = (
+        Rule((above["glucose"], above["age"]), "high"),
+        Rule((smokes, above["pressure"]), "high"),
+        Rule((), "low"),
+    )
+    counts = tuple(float((y == label).sum()) for label in ("high", "low"))
+    ruleset = RuleSet(
+        rules,
+        tuple(attributes),
+        ("high", "low"),
+        "risk",
+        class_counts=counts,
+        semantics="first-match",
+    )
+    path = pages.folder / "patients.html"
+    write_report(ruleset, path, X, y, fixed=["age", "sex"], unit="patients")
+    return ruleset, X, pages.open(path, viewport={"width": 1280, "height": 800})
+
+
+def test_two_changes_are_offered_also_where_one_column_is_not_enough_for_both(patients):
+    ruleset, X, page = patients
+    page.click("#tab-what-if")
+    row = X.iloc[[0]].assign(age=54, glucose=136, pressure=138, smoker="no")
+    page.locator(".pasting summary").click()
+    page.fill("#pasted", row.to_csv(index=False))
+    page.click("text=Use it")
+    settle(page)
+    assert ruleset.predict(row)[0] == page.inner_text(".decision") == "low"
+    first, second = page.locator(".changes li p").all_inner_texts()
+    assert "high if glucose were 156 instead of 136 (rule 1)" in " ".join(first.split())
+    assert " smoker were yes instead of no" in second
+    assert " pressure were " in second
+    assert "age" not in second
+    page.get_by_role("button", name="Make this change").nth(1).click()
+    settle(page)
+    assert page.inner_text(".decision") == "high"
+    assert "Rule 2 is the first in the list that holds" in page.inner_text(".reason")
+
+
+def test_categories_have_a_direction_and_the_rarest_class_is_positive(patients):
+    _, _, page = patients
+    page.click("#tab-rules")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#matters .direction')].every((one) => one.textContent)"
+    )
+    found = dict(
+        line.inner_text().split("\t")[::2] for line in page.locator("#matters tr").all()[1:]
+    )
+    assert found["smoker"] in {"if yes, more often high", "if no, more often low"}
+    assert found["glucose"] == "if higher, more often high"
+    page.click("#tab-overview")
+    page.wait_for_selector(".cutoff table")
+    chosen = page.locator("#positive-class option:checked").inner_text()
+    assert chosen == "high"
+
+
+def test_few_rules_are_reasons_and_short_names_are_not_broken(pages):
+    bounds = [(k, k, inf, inf) for k in range(1, 7)]
+    rules = tuple(
+        Rule((NumericCondition("a", *b),), "negative", relation="at least") for b in bounds
+    )
+    classes = ("absent", "negative", "positive")
+    ruleset = RuleSet(rules, (Attribute("a", 0, 9),), classes, semantics="at-least-class")
+    X = np.arange(10.0)[:, None]
+    page = pages.report(ruleset, X, ruleset.predict(X), viewport={"width": 390, "height": 800})
+    page.click("#tab-what-if")
+    page.fill("#row-number", "9")
+    page.press("#row-number", "Enter")
+    settle(page)
+    assert page.locator(".reason .fired").count() == 3
+    assert "and 3 more rules" in page.inner_text(".reason")
+    for tab in ("overview", "cases", "rules"):
+        page.click(f"#tab-{tab}")
+        heights = page.locator(f"#panel-{tab} .class .name").evaluate_all(
+            "(names) => names.map((name) => name.getClientRects().length && name.getBoundingClientRect().height)"
+        )
+        assert heights
+        assert max(heights) < 30

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from frri import __version__
 from frri._util import Floats, Positions
+from frri.explain.explanation import FALLBACKS
 from frri.report.encode import encode_codes, encode_numbers
 from frri.rules import Rule, RuleSet, RuleStatistics
 from frri.rules.contributions import permutation_importance
@@ -47,6 +48,26 @@ N_COLORS = 7
 MOST_CATEGORIES = 60
 # Levels from low to high: each has a color, like a class.
 N_LEVELS = 5
+# How the rules of each semantics answer together.
+HOW = {
+    "best-rule": "The rule that covers a row best decides, by degree times weight.",
+    "added-votes": "The rules that hold add up, class by class; the largest sum decides.",
+    "first-match": "Rules are a list; the first one that holds decides.",
+    "softmax-votes": "Rules add votes for classes to a base; the largest sum decides, and the "
+    "exponentials of the sums are in proportion to the probabilities.",
+    "at-least-class": "Rules predict at least or at most a class; the strongest for and against "
+    "each class decide between them.",
+    "cumulative-logits": "Rules move the answer up or down the order of the classes.",
+    "weighted-mean": "The mean of the numbers of the rules that hold, weighted by degree x weight.",
+    "added-contributions": "Rules add their numbers, times the degree to which they hold, to a "
+    "base.",
+}
+MISSING = {
+    "typical": "counts as the typical one of its column",
+    "fails": "satisfies no condition",
+    "similar": "satisfies any condition",
+}
+COSTS = " What speaks for a class, and its frequency, count times its cost."
 # Fractions of the largest contribution below which one is neutral, and above which it is strong.
 SMALL, STRONG = 0.05, 1 / 3
 
@@ -118,6 +139,7 @@ def facts(
         "rules": [_statistics(rule.statistics) for rule in ruleset],
         **dict.fromkeys(("data", "performance")),
         "fixed": list(fixed),
+        "fallbacks": FALLBACKS,
         "path": _size_path(ruleset.about),
         "stability": _stability(ruleset, stability),
     }
@@ -168,8 +190,10 @@ class _Table:
                 self.classes = find_levels(self.truth, self.scale["edges"])
         elif y is not None:
             self.truth = self.classes = class_positions(ruleset, y, len(self))
+        if y is not None:
+            self.measured = ruleset.statistics(self.rows(slice(None)), y)
             if ruleset.semantics.name in COUNTABLE:
-                self.statistics = ruleset.statistics(self.rows(slice(None)), y)
+                self.statistics = self.measured
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -187,11 +211,9 @@ class _Table:
     def is_training(self) -> bool | None:
         """Return whether the samples are those of the training, None where it is unknown."""
         rules = self.ruleset
-        if self.classes is None or not rules.classes or not len(rules):
+        if self.truth is None or not len(rules) or any(rule.statistics is None for rule in rules):
             return None
-        if any(rule.statistics is None for rule in rules) or self.statistics is None:
-            return None
-        return is_training_table(rules, self.matrix, self.labels(slice(None)), self.statistics)
+        return is_training_table(rules, self.matrix, self.labels(slice(None)), self.measured)
 
 
 # ------------------------------------------------------------------ without samples
@@ -205,9 +227,16 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
         n_training = None if set(ruleset.class_counts) <= {1} else sum(ruleset.class_counts)
     for shown_elsewhere in ("rows", "columns", "log", "intervals", "path", "evaluation"):
         about.pop(shown_elsewhere, None)
+    ends = "its ends" if ruleset.clip else "they are"
+    traits = [
+        ["Conditions joined by", ruleset.t_norm.replace("_", " ")],
+        ["Values beyond the training range", f"count as {ends}"],
+        ["A missing value", MISSING[ruleset.semantics.missing]],
+        *([] if version is None else [["Made with", f"frri {version}"]]),
+    ]
     return {
         "learner": None if learner is None else str(learner),
-        "version": None if version is None else str(version),
+        "traits": traits,
         "settings": _flat(about),
         "proof": proof if isinstance(proof, dict) else None,
         "n_training": n_training if isinstance(n_training, (int, float)) else None,
@@ -215,6 +244,8 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
         "n_conditions": sum(len(rule.conditions) for rule in ruleset),
         "is_training": None if table is None else table.is_training(),
         "evaluation": evaluation_of(ruleset),
+        "how": f"{HOW[ruleset.semantics.name]} Where no rule fires, {FALLBACKS[ruleset.fallback]}."
+        + COSTS * bool(ruleset.costs),
     }
 
 

@@ -179,17 +179,17 @@ def headline(known: Mapping[str, Any], unit: str = "rows") -> str:
             f"{count}. How good it is on new data is unknown: these are the training rows, "
             "whose results are in Overview."
         )
+    whose = "new" if overview["is_training"] is False else "given"
     if known["numbers"] is not None:
         show = number_format(known)
         sentence = (
-            f"On the {measured['rows']:,} given {unit} the mean absolute error is "
+            f"On the {measured['rows']:,} {whose} {unit} the mean absolute error is "
             f"{show(measured['mae'])} (R² {measured['r2']:.2f}); "
             f"predicting the mean {show(measured['mean'])}: {show(measured['mean_mae'])}."
         )
     else:
         majority, fraction = measured["always"]
         low, high = measured["interval"]
-        whose = "new" if overview["is_training"] is False else "given"
         sentence = (
             f"On the {known['data']['n_rows']:,} {whose} {unit} "
             f"{100 * measured['accuracy']:.0f} of 100 are classified correctly "
@@ -208,18 +208,25 @@ def _held_out(known: Mapping[str, Any], estimate: Mapping[str, Any], unit: str) 
     if estimate["measure"] == "accuracy":
         answer = f" {isolate(baseline['answer'])}" if "answer" in baseline else ""
         return (
-            f"On new data about {100 * score:.0f} of 100 {unit} are classified correctly "
-            f"({100 * low:.0f} to {100 * high:.0f}); majority class{answer}: "
-            f"{100 * baseline['score']:.0f}."
+            f"On new data about {_of_100(score)} of 100 {unit} are classified correctly "
+            f"({_of_100(low)} to {_of_100(high)}); majority class{answer}: "
+            f"{_of_100(baseline['score'])}."
         )
-    error = ""
-    if "error" in estimate and known["numbers"] is not None:
-        error = f"the mean absolute error is {number_format(known)(estimate['error'])}, and "
     measure = "R²" if estimate["measure"] == "R2" else estimate["measure"]
-    return (
-        f"On new data {error}{measure} is {score:.2f} ({low:.2f} to {high:.2f}); "
-        f"constant prediction: {baseline['score']:.2f}."
-    )
+    result = f"{measure} {score:.2f} ({low:.2f} to {high:.2f})"
+    if "error" not in estimate:
+        return f"On new data {result}; constant prediction: {baseline['score']:.2f}."
+    is_number = known["numbers"] is not None
+    show = number_format(known) if is_number else "{:.2f} classes".format
+    without = f"{'mean' if is_number else 'median class'}: {show(baseline.get('error', 0.0))}"
+    without = f" (predicting the {without})" if "error" in baseline else ""
+    error = f"predictions are off by {show(estimate['error'])} on average"
+    return f"On new data {error}{without}; {result}."
+
+
+def _of_100(fraction: float) -> str:
+    """Return a fraction in percent, rounded as `frri fit` rounds it."""
+    return f"{100 * float(f'{fraction:.2f}'):.0f}"
 
 
 def number_format(known: Mapping[str, Any]) -> Callable[[float], str]:

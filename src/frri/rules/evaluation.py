@@ -21,8 +21,10 @@ def evaluation_of(ruleset: "RuleSet") -> dict[str, Any] | None:
     """
     found: Any = About(ruleset.about).plain().get("evaluation")
     try:
-        numbers = [found["score"], *found["interval"], found["baseline"]["score"], found["rows"]]
-        valid = len(numbers) == 5 and all(map(isfinite, [*numbers, found.get("error", 0.0)]))
+        baseline = found["baseline"]
+        numbers = [found["score"], *found["interval"], baseline["score"], found["rows"]]
+        numbers += [one.get("error", 0.0) for one in (found, baseline)]
+        valid = len(numbers) == 7 and all(map(isfinite, numbers))
         return {**found, "measure": str(found["measure"])} if valid else None
     except (KeyError, TypeError, OverflowError):
         return None

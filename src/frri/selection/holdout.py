@@ -405,7 +405,7 @@ class HoldoutResult:
             "interval": [round(float(end), 9) for end in self._interval()],
             "rows": len(self.truth),
             "folds": int(self.fold.max()) + 1,
-            "baseline": {"answer": always, "score": baseline},
+            "baseline": {"answer": always, "score": baseline} | self._mean_error(self._constant),
         }
 
     def __str__(self) -> str:

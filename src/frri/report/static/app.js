@@ -19,6 +19,8 @@ import { overviewView } from "./overview/overviewView.js";
 import { rulesView } from "./rules/rulesTable.js";
 import { sharedCase } from "./whatIf/caseLink.js";
 import { allClassStrips, singleChanges } from "./whatIf/counterfactuals.js";
+import { explanationOf } from "./whatIf/explanation.js";
+import { membershipsOf } from "./whatIf/firedRules.js";
 import { whatIfView } from "./whatIf/whatIf.js";
 
 const facts = await readFacts(byId("facts").textContent);
@@ -80,6 +82,8 @@ window.addEventListener("beforeprint", () => {
 byId("app").hidden = false;
 byId("plain-rules").hidden = true;
 keepEdits(store);
+// Paper has the overview, too, and cannot wait for its curves.
+rules.ready.then(overview.refresh);
 openAddress();
 window.addEventListener("hashchange", () => {
   if (addressOf(window.location) !== remembered) openAddress();
@@ -122,6 +126,8 @@ globalThis.frri = {
   scores,
   conditionParts,
   countLayers,
+  explanationOf,
+  membershipsOf,
   allClassStrips,
   singleChanges,
 };

@@ -6,8 +6,8 @@
 import { answerLabel } from "../charts/chart.js";
 import { rowTable } from "../charts/rowTable.js";
 import { scatterPicture } from "../charts/scatter.js";
-import { actionButton, announce, byId, field, h, keepingFocus, option, put, scrolling } from "../core/dom.js";
-import { counted } from "../core/format.js";
+import { actionButton, announce, byId, field, h, keepingFocus, muted, option, put, scrolling, span } from "../core/dom.js";
+import { counted, whole } from "../core/format.js";
 import { kindOf, shownMove } from "../model/kind.js";
 import { confusionOf } from "../model/measures.js";
 import { usedByRank } from "../model/ranking.js";
@@ -28,7 +28,7 @@ export function casesView(store, actions) {
   const { rows, facts } = store;
   const place = byId("cases-view");
   if (!rows) {
-    put(place, h("p", { class: "muted" }, "The page has no rows: give the report data to see them."));
+    put(place, muted("The page has no rows: give the report data to see them."));
     return { show() {}, refresh() {} };
   }
   const kind = caseKind(store);
@@ -93,12 +93,12 @@ export function casesView(store, actions) {
     const wanted = search.value.trim().toLowerCase();
     const found = Array.from({ length: rows.n }, (_, i) => i).filter((i) => passes(i) && rows.name(i).toLowerCase().includes(wanted));
     const shown = view.sort ? sortedBy(found, keyOf(view.sort), view.descending) : found;
-    const part = found.length === rows.n ? "" : `${found.length.toLocaleString("en")} of `;
+    const part = found.length === rows.n ? "" : `${whole(found.length)} of `;
     said.textContent = `${part}${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}`;
     announce(said.textContent);
     const table = () =>
       rowTable(store, actions, { shown: shown.slice(0, view.drawn), columns, known: kind.known, extra: kind.extra, heading });
-    keepingFocus(list, () => put(list, found.length ? table() : h("p", { class: "muted" }, "There is none.")));
+    keepingFocus(list, () => put(list, found.length ? table() : muted("There is none.")));
     more.hidden = found.length <= view.drawn;
     picture?.show(found);
   }
@@ -113,7 +113,7 @@ export function casesView(store, actions) {
       restart();
     };
     const button = actionButton("", sort, "sorter");
-    put(button, title, h("span", { "aria-hidden": "true" }, arrow), h("span", { class: "hidden" }, way));
+    put(button, title, h("span", { "aria-hidden": "true" }, arrow), span("hidden", way));
     return button;
   }
 
@@ -162,7 +162,7 @@ function caseKind(store) {
     rows.classes && { title: "Is", cell: (i) => label(rows.classes[i]), of: (i) => rows.classes[i] },
     {
       title: "Decided",
-      cell: (i) => [label(decided(i)), isWrong(i) ? h("span", { class: "fails" }, " wrong") : null],
+      cell: (i) => [label(decided(i)), isWrong(i) ? span("fails", " wrong") : null],
       of: decided,
     },
     store.state.deciding && {

@@ -1,8 +1,9 @@
 /** Small drawings: classes and their colours, bars, and a line. */
 
-import { h, named, s } from "../core/dom.js";
+import { h, named, s, span, stretched } from "../core/dom.js";
 import { kindOf, levelOf, ownSeries, saidText, shownNumber } from "../model/kind.js";
-import { percentText, signedText } from "../core/format.js";
+import { percentText, signedText, sum, whole, within } from "../core/format.js";
+import { wilson } from "../model/measures.js";
 
 /**
  * The name of the colour of a class.
@@ -25,7 +26,7 @@ export function classColour(facts, position) {
  */
 export function classLabel(store, label) {
   const colour = classColour(store.facts, store.classIndex(label));
-  return h("span", { class: "class" }, swatch(colour), named(label));
+  return span("class", swatch(colour), named(label));
 }
 
 /**
@@ -39,7 +40,7 @@ export function answerLabel(store, answer) {
   const { facts } = store;
   if (!kindOf(facts.model).isNumber) return classLabel(store, answer);
   const colour = classColour(facts, levelOf(facts, answer));
-  return h("span", { class: "class" }, swatch(colour), named(shownNumber(facts, answer)));
+  return span("class", swatch(colour), named(shownNumber(facts, answer)));
 }
 
 /**
@@ -56,13 +57,13 @@ export function ruleLabel(store, rule) {
   const { isNumber, moves, addsVotes } = kindOf(model);
   const said = isNumber || moves ? saidText(model, rule) : model.classes[position];
   const votes = rule.votes ?? [1];
-  const vote = addsVotes ? h("span", { class: "muted" }, signedText(rule.weight * Math.max(...votes))) : null;
+  const vote = addsVotes ? span("muted", signedText(rule.weight * Math.max(...votes))) : null;
   const sign = { "at least": "≥ ", "at most": "≤ " }[rule.relation] ?? "";
   return h(
     "span",
     { class: "class" },
     swatch(classColour(store.facts, position)),
-    sign ? h("span", { class: "relation" }, sign) : null,
+    sign ? span("relation", sign) : null,
     named(said),
     vote,
   );
@@ -82,19 +83,8 @@ function swatch(colour) {
  * @returns {SVGElement}
  */
 export function shareBar(share, colour = "c-accent") {
-  const frame = {
-    class: "share",
-    viewBox: "0 0 100 6",
-    preserveAspectRatio: "none",
-    "aria-hidden": "true",
-  };
-  const width = 100 * Math.min(Math.max(share ?? 0, 0), 1);
-  return s(
-    "svg",
-    frame,
-    s("rect", { class: "track", width: 100, height: 6 }),
-    s("rect", { class: colour, width, height: 6 }),
-  );
+  const width = 100 * within(share ?? 0, 0, 1);
+  return stretched("share", 100, 6, s("rect", { class: "track", width: 100, height: 6 }), s("rect", { class: colour, width, height: 6 }));
 }
 
 /**
@@ -121,14 +111,8 @@ export function decidedBar(share, right, colour) {
  * @returns {HTMLElement}
  */
 export function classBar(store, support) {
-  const total = support.reduce((sum, count) => sum + count, 0);
-  const frame = {
-    class: "classes-bar",
-    viewBox: "0 0 100 10",
-    preserveAspectRatio: "none",
-    "aria-hidden": "true",
-  };
-  const bar = s("svg", frame, s("rect", { class: "track", width: 100, height: 10 }));
+  const total = sum(support);
+  const bar = stretched("classes-bar", 100, 10, s("rect", { class: "track", width: 100, height: 10 }));
   const present = support.map((count, c) => [c, count]).filter(([, count]) => count);
   let left = 0;
   for (const [c, count] of present) {
@@ -144,11 +128,24 @@ export function classBar(store, support) {
         "li",
         {},
         classLabel(store, store.facts.model.classes[c]),
-        ` ${count.toLocaleString("en")} `,
-        h("span", { class: "muted" }, percentText(count / total)),
+        ` ${whole(count)} `,
+        span("muted", percentText(count / total)),
       ),
     );
   if (largest.length > 6)
     legend.push(h("li", { class: "muted" }, `and ${largest.length - 6} more classes`));
   return h("div", { class: "classes-legend" }, bar, h("ul", {}, legend));
+}
+
+/**
+ * A share of rows with its 95 % interval.
+ *
+ * @param {number} hits
+ * @param {number} rows
+ * @returns {Array|string}
+ */
+export function rate(hits, rows) {
+  if (!rows) return "–";
+  const [low, high] = wilson(hits, rows);
+  return [span("", percentText(hits / rows)), span("muted interval", `${Math.round(100 * low)}–${Math.round(100 * high)}`)];
 }

@@ -6,9 +6,10 @@
 import { classColour } from "./chart.js";
 import { s } from "../core/dom.js";
 import { placesOf, rangeBar } from "./rangeBar.js";
-import { boundsOf, isStrict, show } from "../core/format.js";
+import { boundsOf, isStrict, show, whole, within } from "../core/format.js";
 import { ownSeries } from "../model/kind.js";
 import { endsOf } from "../model/ruleText.js";
+import { stackedBars } from "./distributions.js";
 
 const N_BINS = 24;
 const [HEIGHT, TOP, FOOT] = [78, 14, 40];
@@ -59,7 +60,7 @@ function binning(store, j) {
   const n = histogram.counts[0].length || N_BINS;
   const place = (value) => {
     if (!Number.isFinite(value) || (attribute.categories && value < 0)) return null;
-    const inside = Math.min(Math.max(value, low), high);
+    const inside = within(value, low, high);
     return Math.min(Math.floor(((inside - low) / (high - low)) * n), n - 1);
   };
   return Object.assign(place, { n });
@@ -91,7 +92,7 @@ export function conditionHistogram(store, { rule, cover }, k, scale) {
           stacks(layers.meeting, most, own, facts, "pale"),
           stacks(layers.covered, most, own, facts, "solid"),
           s("path", { class: "outline", d: outline(layers.all, most) }),
-          s("text", { class: "tick", x: 0, y: 10 }, `${most.toLocaleString("en")} rows`),
+          s("text", { class: "tick", x: 0, y: 10 }, `${whole(most)} rows`),
         ]
       : s("rect", { class: "rail", y: HEIGHT - 1, width: WIDTH, height: 1 }),
     bar,
@@ -102,20 +103,9 @@ export function conditionHistogram(store, { rule, cover }, k, scale) {
 /** Bars of classes upon each other, the rule's own at the bottom. */
 function stacks(counts, most, own, facts, extra) {
   const order = [...counts.keys()].sort((a, b) => Number(b === own) - Number(a === own) || a - b);
-  const width = WIDTH / counts[0].length;
-  const tops = counts[0].map(() => HEIGHT);
-  const paths = order.map((c) => {
-    const d = counts[c].map((count, bin) => {
-      if (!count) return "";
-      const height = ((HEIGHT - TOP) * count) / most;
-      const bottom = tops[bin];
-      tops[bin] -= height;
-      return `M${(bin * width).toFixed(2)} ${bottom.toFixed(2)}v${(-height).toFixed(2)}h${(width - 0.6).toFixed(2)}V${bottom.toFixed(2)}z`;
-    });
-    const colour = counts.length === 1 ? "c-none" : classColour(facts, c);
-    return s("path", { class: colour, d: d.join("") });
-  });
-  return s("g", { class: extra }, paths);
+  const colour = (k) => (counts.length === 1 ? "c-none" : classColour(facts, order[k]));
+  const frame = { most, width: WIDTH, height: HEIGHT - TOP, foot: HEIGHT, gap: 0.6 };
+  return s("g", { class: extra }, stackedBars(order.map((c) => counts[c]), frame, colour));
 }
 
 function outline(all, most) {

@@ -3,9 +3,9 @@
  * they are needed.
  */
 
-import { s } from "../core/dom.js";
+import { s, stretched } from "../core/dom.js";
 import { fadingGradients } from "./rangeBar.js";
-import { boundsOf, rangeOf } from "../core/format.js";
+import { boundsOf, rangeOf, sum } from "../core/format.js";
 
 const kept = new WeakMap();
 
@@ -64,7 +64,10 @@ export function distributionSymbols(facts) {
   const symbols = facts.attributes.map(({ histogram }, j) => {
     if (!histogram) return null;
     const frame = { id: `distribution-${j}`, viewBox: "0 0 100 100", preserveAspectRatio: "none" };
-    return s("symbol", frame, stackedPaths(histogram.counts, facts));
+    const { counts } = histogram;
+    const most = Math.max(...counts[0].map((_, bin) => sum(counts.map((series) => series[bin]))));
+    const bars = stackedBars(counts, { most, width: 100, height: 100, gap: -0.1 }, (k) => seriesClass(facts, k, counts.length));
+    return s("symbol", frame, bars);
   });
   return s(
     "svg",
@@ -85,23 +88,27 @@ function hatching() {
   );
 }
 
-/** One path per class: stacked bars, as high as there are rows. */
-function stackedPaths(counts, facts) {
-  const nBins = counts[0].length;
-  const totals = counts[0].map((_, bin) => counts.reduce((sum, series) => sum + series[bin], 0));
-  const most = Math.max(...totals);
-  const width = 100 / nBins;
-  const tops = totals.map(() => 100);
+/**
+ * One path per series: bars upon each other.
+ *
+ * @param {number[][]} counts by series, then bin; the first series is at the bottom
+ * @param {{most: number, width: number, height: number, foot?: number, gap: number}} frame the count that fills the
+ *   height, the size of the drawing, where it ends below, and what is left between two bars
+ * @param {function(number): string} colour of a series
+ * @returns {SVGElement[]}
+ */
+export function stackedBars(counts, { most, width, height, foot = height, gap }, colour) {
+  const step = width / counts[0].length;
+  const tops = counts[0].map(() => foot);
+  const f = (value) => value.toFixed(2);
   return counts.map((series, k) => {
     const bars = series.map((count, bin) => {
       if (!count) return "";
-      const height = (100 * count) / most;
       const bottom = tops[bin];
-      tops[bin] -= height;
-      const left = (bin * width).toFixed(2);
-      return `M${left} ${bottom.toFixed(2)}v${(-height).toFixed(2)}h${(width + 0.1).toFixed(2)}v${height.toFixed(2)}z`;
+      tops[bin] -= (height * count) / most;
+      return `M${f(bin * step)} ${f(bottom)}V${f(tops[bin])}h${f(step - gap)}V${f(bottom)}z`;
     });
-    return s("path", { class: seriesClass(facts, k, counts.length), d: bars.join("") });
+    return s("path", { class: colour(k), d: bars.join("") });
   });
 }
 
@@ -119,15 +126,9 @@ function seriesClass(facts, k, nSeries) {
  * @returns {SVGElement}
  */
 export function distribution(scale, extra) {
-  const frame = {
-    class: extra,
-    viewBox: "0 0 100 100",
-    preserveAspectRatio: "none",
-    "aria-hidden": "true",
-  };
   const [width, height] = [100, 100];
   const content = scale.symbol
     ? s("use", { href: `#${scale.symbol}`, width, height })
     : s("rect", { class: "rail", y: 96, width, height: 4 });
-  return s("svg", frame, content);
+  return stretched(extra, width, height, content);
 }

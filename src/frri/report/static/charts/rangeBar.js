@@ -1,7 +1,7 @@
 /** A condition as a bar on the scale of its attribute: a solid core, and ends that fade. */
 
-import { s } from "../core/dom.js";
-import { allows, boundsOf, isStrict } from "../core/format.js";
+import { s, stretched } from "../core/dom.js";
+import { allows, boundsOf, isStrict, within } from "../core/format.js";
 
 const [WIDTH, HEIGHT] = [100, 12];
 
@@ -43,17 +43,11 @@ export function fadingGradients(nColours) {
  * @returns {SVGElement}
  */
 export function rangeBar(condition, attribute, scale, colour) {
-  const frame = {
-    class: "range",
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    preserveAspectRatio: "none",
-    "aria-hidden": "true",
-  };
   const rail = s("rect", { class: "rail", y: HEIGHT / 2 - 0.5, width: WIDTH, height: 1 });
   const parts = condition.values
     ? blocks(condition, attribute, colour)
     : trapezoid(condition, scale, colour);
-  return s("svg", frame, rail, parts);
+  return stretched("range", WIDTH, HEIGHT, rail, parts);
 }
 
 /**
@@ -66,7 +60,7 @@ export function rangeBar(condition, attribute, scale, colour) {
 export function placesOf(condition, scale) {
   const [a, b, c, d] = boundsOf(condition);
   const place = (value) => (value - scale.low) / (scale.high - scale.low);
-  const inside = (share) => Math.min(Math.max(share, 0), 1);
+  const inside = (share) => within(share, 0, 1);
   return [
     a === -Infinity ? 0 : inside(place(isStrict(b, a) ? b : a)),
     b === -Infinity ? 0 : inside(place(b)),

@@ -3,8 +3,8 @@
  * the number, with a needle where the row stands.
  */
 
-import { h, put, s } from "../core/dom.js";
-import { counted, show } from "../core/format.js";
+import { h, put, s, span, stretched } from "../core/dom.js";
+import { counted, show, within } from "../core/format.js";
 import { kindOf, shownNumber } from "../model/kind.js";
 import { classColour } from "./chart.js";
 import { scalesOnce } from "./distributions.js";
@@ -23,12 +23,11 @@ export function stripView(store, attribute) {
   const { isNumber } = kindOf(facts.model);
   const height = isNumber ? 40 : 10;
   const { low, high } = scalesOnce(store).get(attribute.name);
-  const place = (value) => Math.min(Math.max((WIDTH * (value - low)) / (high - low), 0), WIDTH);
+  const place = (value) => within((WIDTH * (value - low)) / (high - low), 0, WIDTH);
   const layer = s("g", {});
   const needle = s("rect", { class: "needle", width: 10, height: height + 6, y: -3 });
-  const frame = { viewBox: `0 0 ${WIDTH} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" };
-  const picture = s("svg", { class: isNumber ? "strip number-curve" : "strip", ...frame }, layer, needle);
-  const words = h("span", { class: "hidden" });
+  const picture = stretched(isNumber ? "strip number-curve" : "strip", WIDTH, height, layer, needle);
+  const words = span("hidden");
   return {
     element: h("div", { class: "strip-box" }, picture, words),
     show(found) {
@@ -54,17 +53,17 @@ export function stripView(store, attribute) {
   function curve(points) {
     const { low: least, high: most } = facts.numbers;
     const share = (value) => (most > least ? (value - least) / (most - least) : 0.5);
-    const y = (value) => (2 + (height - 4) * (1 - Math.min(Math.max(share(value), 0), 1))).toFixed(1);
+    const y = (value) => (2 + (height - 4) * (1 - within(share(value), 0, 1))).toFixed(1);
     if (!attribute.categories)
-      return points.map(({ at, answer }, i) => `${i ? "L" : "M"}${place(at).toFixed(1)} ${y(answer)}`).join("");
+      return points.map(({ at, means }, i) => `${i ? "L" : "M"}${place(at).toFixed(1)} ${y(means[0])}`).join("");
     return points
-      .map(({ at, answer }) => `M${place(at - 0.4).toFixed(1)} ${y(answer)}H${place(at + 0.4).toFixed(1)}`)
+      .map(({ at, means }) => `M${place(at - 0.4).toFixed(1)} ${y(means[0])}H${place(at + 0.4).toFixed(1)}`)
       .join("");
   }
 
   /** For those who do not see it. */
   function curveText(points) {
-    const answers = points.map(({ answer }) => answer);
+    const answers = points.map(({ means }) => means[0]);
     const [least, most] = [Math.min(...answers), Math.max(...answers)].map((one) => shownNumber(facts, one));
     return `between ${least} and ${most} along this column`;
   }

@@ -6,6 +6,8 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
+/** Names of at most so many letters are not broken. */
+const SHORT = 10;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u200f\u202b\u202e\u2067]/u;
 
 /**
@@ -34,13 +36,36 @@ export function s(tag, attributes = {}, ...children) {
 }
 
 /**
+ * A decorative drawing that is stretched to its place.
+ *
+ * @param {string} extra its class
+ * @param {number} width
+ * @param {number} height
+ * @param {...(Child|Child[])} children
+ * @returns {any} an SVGElement
+ */
+export function stretched(extra, width, height, ...children) {
+  return s("svg", { class: extra, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" }, children);
+}
+
+/**
+ * @param {string} extra its class
+ * @param {...(Child|Child[])} children
+ * @returns {any} an HTMLElement
+ */
+export function span(extra, ...children) {
+  return h("span", { class: extra }, children);
+}
+
+/**
  * A name from the data, kept from turning the direction of the text around it.
  *
  * @param {*} name
  * @returns {HTMLElement}
  */
 export function named(name) {
-  return h("bdi", { class: "name" }, String(name));
+  const text = String(name);
+  return h("bdi", { class: text.length > SHORT ? "name" : "name short" }, text);
 }
 
 /**
@@ -94,6 +119,28 @@ export function byId(id) {
  */
 export function actionButton(text, onclick, extra = "", label = null) {
   return h("button", { type: "button", class: extra || null, "aria-label": label, onclick }, text);
+}
+
+/**
+ * A paragraph of less weight.
+ *
+ * @param {...(Child|Child[])} children
+ * @returns {any} an HTMLElement
+ */
+export function muted(...children) {
+  return h("p", { class: "muted" }, children);
+}
+
+/**
+ * A part of the overview.
+ *
+ * @param {Child|Child[]} title
+ * @param {string} width its class
+ * @param {...(Child|Child[])} children
+ * @returns {any} an HTMLElement
+ */
+export function card(title, width, ...children) {
+  return h("section", { class: `card ${width}` }, h("h2", {}, title), children);
 }
 
 /**

@@ -251,8 +251,7 @@ function layOutAttribute(attribute, { clip, missing }) {
   return ready;
 }
 
-// What a truth value is called, how it is written, and the letter that may be a category.
-/** @type {[string, string[], string][]} */
+/** @type {Array<[string, string[], string]>} What a truth value is called, how it is written, and the letter that may be a category. */
 const truthValues = [
   ["True", ["true", "yes", "1", "1.0"], "t"],
   ["False", ["false", "no", "0", "0.0", "-0.0"], "f"],

@@ -49,7 +49,7 @@ export function numberText(value, width) {
  * @param {number} value
  * @returns {string}
  */
-export function general(value) {
+function general(value) {
   const [mantissa, exponent] = value.toExponential(5).split("e");
   if (Number(exponent) >= -4 && Number(exponent) < 6) return String(Number(value.toPrecision(6)));
   const digits = exponent.slice(1).padStart(2, "0");
@@ -224,5 +224,47 @@ export function percentText(value) {
  * @returns {string}
  */
 export function counted(count, noun, nouns = `${noun}s`) {
-  return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
+  return `${whole(count)} ${count === 1 ? noun : nouns}`;
+}
+
+/**
+ * An integer with commas: "1,204".
+ *
+ * @param {number} count
+ * @returns {string}
+ */
+export function whole(count) {
+  return count.toLocaleString("en");
+}
+
+/**
+ * @param {Iterable<number>} numbers
+ * @returns {number}
+ */
+export function sum(numbers) {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+}
+
+/**
+ * The nearest number within bounds.
+ *
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ * @returns {number}
+ */
+export function within(value, low, high) {
+  return Math.min(Math.max(value, low), high);
+}
+
+/**
+ * A measure as a title: "Accuracy", "R²".
+ *
+ * @param {string} name
+ * @returns {string}
+ */
+export function measureTitle(name) {
+  return name === "R2" ? "R²" : `${name[0].toUpperCase()}${name.slice(1)}`;
 }

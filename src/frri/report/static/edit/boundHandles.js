@@ -6,7 +6,7 @@
 import { s } from "../core/dom.js";
 import { complaint } from "./ruleEdits.js";
 import { AXIS, WIDTH } from "../charts/conditionHistogram.js";
-import { boundsOf, isStrict, widthOf } from "../core/format.js";
+import { boundsOf, isStrict, widthOf, within } from "../core/format.js";
 
 /**
  * @param {SVGElement} chart of the condition
@@ -51,7 +51,7 @@ export function addHandles(chart, condition, attribute, scale, { moved, dropped 
     const frame = chart.getBoundingClientRect();
     let latest = null;
     const at = ({ clientX }) => {
-      const share = Math.min(Math.max((clientX - frame.left) / frame.width, 0), 1);
+      const share = within((clientX - frame.left) / frame.width, 0, 1);
       const value = Number((scale.low + share * (scale.high - scale.low)).toFixed(Math.min(decimals, 20)));
       const trapezoid = condition.trapezoid.slice();
       trapezoid[i] = value;

@@ -2,7 +2,7 @@
  * The conditions of a rule as form fields: bounds, allowed values, and a choice of further attributes.
  */
 
-import { actionButton, h, labelled, named } from "../core/dom.js";
+import { actionButton, h, labelled, named, option } from "../core/dom.js";
 import { complaint, freshCondition } from "./ruleEdits.js";
 import { addHandles, follow } from "./boundHandles.js";
 import { conditionHistogram } from "../charts/conditionHistogram.js";
@@ -149,7 +149,7 @@ export function conditionAdder(model, { number, rule }, add) {
   const choice = h(
     "select",
     { id: `add-${number}` },
-    free.map((attribute, i) => h("option", { value: i }, attribute.name.slice(0, 80))),
+    free.map(({ name }, i) => option(String(i), name)),
   );
   return h(
     "div",

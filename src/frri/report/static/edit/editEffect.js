@@ -2,8 +2,8 @@
 
 import { answerLabel } from "../charts/chart.js";
 import { smallTable } from "../charts/rowTable.js";
-import { actionButton, h, named } from "../core/dom.js";
-import { counted, percentText } from "../core/format.js";
+import { actionButton, h, muted, named } from "../core/dom.js";
+import { counted, percentText, whole } from "../core/format.js";
 import { shownNumber } from "../model/kind.js";
 import { metrics } from "../model/measures.js";
 import { groupsOf } from "../model/rows.js";
@@ -39,7 +39,7 @@ export function effectTable(store, base) {
     : "Give the report data to see accuracy and coverage.";
   const table = smallTable(["", "before", "now"], lines);
   table.classList.add("effects");
-  return [table, h("p", { class: "muted" }, basis)];
+  return [table, muted(basis)];
 }
 
 /** The same measure in each group of the most important column that has few values. */
@@ -102,13 +102,13 @@ function movedRows({ n, truth }, now, before, { low, high }) {
  * @returns {Array}
  */
 export function changedList(store, base, actions) {
-  if (!store.rows) return [h("p", { class: "muted" }, "Unknown without rows.")];
+  if (!store.rows) return [muted("Unknown without rows.")];
   const { classes } = store.facts.model;
   const answer = ({ answers, decided }, i) => answerLabel(store, answers ? answers[i] : classes[decided[i]]);
   const found = Object.entries(changedRows(store, base)).filter(([, rows]) => rows.length);
-  if (!found.length) return [h("p", { class: "muted" }, "No row is answered otherwise.")];
+  if (!found.length) return [muted("No row is answered otherwise.")];
   return found.flatMap(([name, rows]) => [
-    h("h3", { class: `changed-${name}` }, `${rows.length.toLocaleString("en")} ${name}`),
+    h("h3", { class: `changed-${name}` }, `${whole(rows.length)} ${name}`),
     h(
       "ul",
       { class: "changed-rows" },

@@ -1,6 +1,6 @@
 /** The form that changes a rule, inside the opened rule: what it says, its weight, its conditions. */
 
-import { h, labelled, named } from "../core/dom.js";
+import { h, labelled, named, option } from "../core/dom.js";
 import { kindOf, saidNumber } from "../model/kind.js";
 import { conditionAdder, conditionEditor } from "./conditionEditor.js";
 import { withChanges } from "./ruleEdits.js";
@@ -46,7 +46,7 @@ export function ruleEditor(store, entry, { step, tried }) {
     const then = h(
       "select",
       { id: `then-${number}` },
-      model.classes.map((label, c) => h("option", { value: c }, String(label).slice(0, 80))),
+      model.classes.map((label, c) => option(String(c), String(label))),
     );
     then.value = String(store.classIndex(rule.then));
     then.addEventListener("change", () =>

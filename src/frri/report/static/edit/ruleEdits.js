@@ -3,6 +3,7 @@
  */
 
 import { boundsOf, rangeOf } from "../core/format.js";
+import { kindOf } from "../model/kind.js";
 
 /**
  * A rule with its conditions, its class or its weight replaced, as `with_changed_rule` does it: a rule
@@ -98,7 +99,8 @@ export function editsOf({ about }) {
  */
 export function exported(store, author = "") {
   const { state, facts } = store;
-  const counts = facts.overview.is_training && !facts.data.sampled;
+  const { isNumber, moves } = kindOf(state.model);
+  const counts = facts.overview.is_training && !facts.data.sampled && !isNumber && !moves;
   if (!store.isEdited) return state.model;
   const { about } = state.model;
   const model = { ...state.model, about: { ...about, log: logOf(store, author) } };

@@ -2,38 +2,43 @@
 
 import { predict, probabilities } from "../core/evaluator.js";
 import { scalesOnce } from "../charts/distributions.js";
+import { boundsOf, sum } from "../core/format.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { isCalibrated, kindOf } from "./kind.js";
 
 /** Rows that are enough for a mean. */
 const ENOUGH_ROWS = 60;
+/** Bounds of conditions are corners of a curve, unless there are very many. */
+const MOST_BOUNDS = 60;
 /** A column whose ends differ by less than this share has no direction. */
 const SMALL = 0.02;
 
 /**
- * @param {object} store with rows
+ * @typedef {object} Point
+ * @property {number} at        the encoded value of the column
+ * @property {number[]} means   the mean number, or for each class the mean probability (where these are not
+ *   calibrated, the fraction of the rows decided so)
+ *
+ * @param {object} store
  * @param {number} j the column
  * @param {number} steps along its range
  * @param {function(): boolean} isStale true gives up
- * @returns {Promise<?Array<{at: number, means: number[]}>>} encoded values; the mean number, or for each class the
- *   mean probability (where these are not calibrated, the fraction of the rows decided so)
+ * @param {?Array<Array>} [given] rows; those of the page by default
+ * @returns {Promise<?Point[]>}
  */
-export async function effectOf(store, j, steps, isStale) {
+export async function effectOf(store, j, steps, isStale, given = null) {
   const { rows, state } = store;
   const { model } = state;
-  const { categories, name } = model.attributes[j];
-  const { low, high } = scalesOnce(store).get(name);
-  const places = categories ? [...categories.keys()] : Array.from({ length: steps + 1 }, (_, k) => low + ((high - low) * k) / steps);
-  const n = Math.min(rows.n, ENOUGH_ROWS);
-  const points = places.map((at) => ({ at, means: new Array(model.classes.length || 1).fill(0) }));
-  const chosen = Array.from({ length: n }, (_, k) => rows.at(Math.floor((k * rows.n) / n)));
+  const { categories } = model.attributes[j];
+  const n = given ? given.length : Math.min(rows.n, ENOUGH_ROWS);
+  const chosen = given ?? Array.from({ length: n }, (_, k) => rows.at(Math.floor((k * rows.n) / n)));
+  const points = placesOf(store, j, steps).map((at) => ({ at, means: new Array(model.classes.length || 1).fill(0) }));
   const items = points.flatMap((point) => chosen.map((row) => [point, row]));
   const answers = answersOf(model);
   const isWhole = await forEachYielding(
     items,
     ([{ at, means }, row]) => {
-      const changed = row.slice();
-      changed[j] = categories ? categories[at] : at;
+      const changed = row.with(j, categories ? categories[at] : at);
       answers(changed).forEach((value, c) => {
         means[c] += value / n;
       });
@@ -41,6 +46,18 @@ export async function effectOf(store, j, steps, isStale) {
     isStale,
   );
   return isWhole ? points : null;
+}
+
+function placesOf(store, j, steps) {
+  const { model } = store.state;
+  const { categories, name } = model.attributes[j];
+  if (categories) return [...categories.keys()];
+  const { low, high } = scalesOnce(store).get(name);
+  const even = Array.from({ length: steps + 1 }, (_, k) => low + ((high - low) * k) / steps);
+  if (steps < 2) return even;
+  const conditions = model.rules.flatMap((rule) => rule.if).filter(({ attribute }) => attribute === name);
+  const bounds = conditions.flatMap(boundsOf).filter((bound) => bound > low && bound < high);
+  return [...new Set([...even, ...(bounds.length > MOST_BOUNDS ? [] : bounds)])].sort((a, b) => a - b);
 }
 
 function answersOf(model) {
@@ -53,21 +70,28 @@ function answersOf(model) {
 }
 
 /**
- * Which way answers go as a column grows.
+ * Which way answers go as a column grows, or at which category they are highest.
  *
  * @param {object} facts
- * @param {Array<{at: number, means: number[]}>} points
- * @returns {?import("./ruleText.js").Parts} null where there is no direction
+ * @param {number} j the column
+ * @param {Point[]} points
+ * @returns {import("./ruleText.js").Parts} empty where there is no direction
  */
-export function directionParts({ model, numbers }, points) {
+export function directionParts({ model, numbers }, j, points) {
   const { isNumber, isOrdered } = kindOf(model);
-  const [first, last] = [points[0].means, points.at(-1).means];
-  const gains = last.map((mean, c) => mean - first[c]);
-  if (isNumber || isOrdered) {
-    const gain = gains.reduce((sum, one, c) => sum + one * (isNumber ? 1 : c), 0);
-    if (Math.abs(gain) < SMALL * (isNumber ? numbers.high - numbers.low : 1)) return null;
-    return [gain > 0 ? "higher: more" : "higher: less"];
-  }
-  const most = Math.max(...gains);
-  return most < SMALL ? null : ["higher: more ", { name: model.classes[gains.indexOf(most)] }];
+  const { kind, categories } = model.attributes[j];
+  // A number, or where the answer is along the order of the classes; for other classes the probability of each.
+  const levels = points.map(({ means }) => (isOrdered ? [sum(means.map((mean, c) => mean * c))] : means));
+  const size = isNumber ? numbers.high - numbers.low : 1;
+  const gains = levels[0].map((_, c) => {
+    const along = levels.map((level) => level[c]);
+    const top = kind === "nominal" ? along.indexOf(Math.max(...along)) : along.length - 1;
+    return { c, top, gain: along[top] - (kind === "nominal" ? Math.min(...along) : along[0]) };
+  });
+  const most = gains.reduce((a, b) => (b.gain > a.gain ? b : a));
+  const isUp = most.gain > 0;
+  if (Math.abs(most.gain) < SMALL * size || (!isUp && gains.length > 1)) return [];
+  const first = ["if ", kind === "nominal" ? { name: categories[most.top] } : "higher", ", "];
+  if (isNumber || isOrdered) return [...first, `${isUp ? "higher" : "lower"} ${isNumber ? "prediction" : "class"}`];
+  return [...first, "more often ", { name: model.classes[most.c] }];
 }

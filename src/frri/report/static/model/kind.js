@@ -3,7 +3,7 @@
  * views need to know of a kind is here, and nowhere else.
  */
 
-import { general, numberText, signedText, widthOf, withMinus } from "../core/format.js";
+import { numberText, signedText, sum, widthOf, withMinus } from "../core/format.js";
 
 /**
  * @typedef {object} Kind
@@ -52,8 +52,17 @@ export function kindOf({ semantics }) {
  * @returns {boolean}
  */
 export function isCalibrated(model) {
-  const { addsVotes, moves } = kindOf(model);
-  return addsVotes || moves || model.trust !== undefined;
+  return kindOf(model).addsVotes || model.trust !== undefined;
+}
+
+/**
+ * The position of the rarest class in training, the last of equals: most often the one that is looked for.
+ *
+ * @param {object} model
+ * @returns {number}
+ */
+export function rarest({ class_counts: counts }) {
+  return counts.lastIndexOf(Math.min(...counts));
 }
 
 // ------------------------------------------------------------------ what a rule says
@@ -82,7 +91,7 @@ export function saidNumber(model, rule) {
 }
 
 /**
- * The number of a rule, to six digits where no range of such numbers is known; contributions with their sign.
+ * The number of a rule; contributions with their sign.
  *
  * @param {object} model
  * @param {object} rule
@@ -91,9 +100,8 @@ export function saidNumber(model, rule) {
 export function saidText(model, rule) {
   const said = saidNumber(model, rule);
   if (kindOf(model).moves) return signedText(said);
-  const numbers = ranges.get(model.attributes);
-  const text = (value) => (numbers ? shownNumber({ numbers }, value) : withMinus(general(value)));
-  return kindOf(model).addsNumbers ? signed(said, text) : text(said);
+  const facts = { numbers: ranges.get(model.attributes) };
+  return kindOf(model).addsNumbers ? shownMove(facts, said) : shownNumber(facts, said);
 }
 
 /** What a full match says about each class, before its weight. */
@@ -162,7 +170,7 @@ export function partsOf(model, held, found, prediction) {
   if (!kindOf(model).addsVotes) {
     const added = model.rules.map((rule, r) => saidNumber(model, rule) * held[r]);
     const base = kindOf(model).isNumber ? model.base[0] : 0;
-    return { total: added.reduce((sum, one) => sum + one, base), base, added, second: undefined };
+    return { total: sum([base, ...added]), base, added, second: undefined };
   }
   const own = model.classes.indexOf(prediction);
   const others = found.map((score, c) => (c === own ? -Infinity : score));
@@ -212,9 +220,5 @@ export function shownNumber({ numbers }, value) {
  * @returns {string}
  */
 export function shownMove(facts, value) {
-  return signed(value, (size) => shownNumber(facts, size));
-}
-
-function signed(value, text) {
-  return `${value < 0 ? "−" : "+"}${text(Math.abs(value))}`;
+  return `${value < 0 ? "−" : "+"}${shownNumber(facts, Math.abs(value))}`;
 }

@@ -3,6 +3,8 @@
  * not, is counted here or came with the facts about the model as it was learned.
  */
 
+import { sum } from "../core/format.js";
+
 /** Standard deviations to either side that hold 95 % of a normal distribution. */
 const Z = 1.959963984540054;
 
@@ -32,7 +34,7 @@ export function wilson(hits, trials) {
  *   r2?: number}}
  */
 export function metrics(state, rows) {
-  const conditions = state.entries.reduce((sum, { rule }) => sum + rule.if.length, 0);
+  const conditions = sum(state.entries.map(({ rule }) => rule.if.length));
   const found = { rules: state.entries.length, conditions };
   if (!rows) return found;
   let right = 0;
@@ -49,7 +51,7 @@ export function metrics(state, rows) {
 
 /** How far off the predicted numbers are: mean absolute and root mean squared error, and R squared. */
 function errorsOf({ answers }, { truth, n }) {
-  const mean = truth.reduce((sum, number) => sum + number, 0) / n;
+  const mean = sum(truth) / n;
   let [size, squares, spread] = [0, 0, 0];
   for (let i = 0; i < n; i += 1) {
     size += Math.abs(answers[i] - truth[i]);

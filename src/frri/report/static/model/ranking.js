@@ -23,3 +23,14 @@ export function ranking({ attributes }) {
 export function usedByRank(facts) {
   return ranking(facts).filter((j) => facts.attributes[j].n_rules);
 }
+
+/**
+ * Positions of the attributes that the rules of a model use, edited or not.
+ *
+ * @param {object} model
+ * @returns {number[]}
+ */
+export function usedColumns({ attributes, rules }) {
+  const names = new Set(rules.flatMap((rule) => rule.if.map(({ attribute }) => attribute)));
+  return [...attributes.keys()].filter((j) => names.has(attributes[j].name));
+}

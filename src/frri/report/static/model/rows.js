@@ -90,19 +90,6 @@ export function readRows(facts) {
 }
 
 /**
- * How many rows two sets share.
- *
- * @param {Uint8Array} a
- * @param {Uint8Array} b
- * @returns {number}
- */
-export function shared(a, b) {
-  let count = 0;
-  for (let i = 0; i < a.length; i += 1) count += a[i] & b[i];
-  return count;
-}
-
-/**
  * How many rows a set has.
  *
  * @param {Uint8Array} flags
@@ -112,27 +99,6 @@ export function size(flags) {
   let count = 0;
   for (let i = 0; i < flags.length; i += 1) count += flags[i];
   return count;
-}
-
-/**
- * The rules that share most embedded rows with a rule, relative to what either covers.
- *
- * @param {object} state
- * @param {object} entry
- * @param {number} most
- * @returns {Array<{entry: object, rows: number, share: number}>}
- */
-export function overlapping(state, entry, most) {
-  const own = size(entry.cover);
-  return state.entries
-    .filter((other) => other !== entry)
-    .map((other) => {
-      const rows = shared(entry.cover, other.cover);
-      return { entry: other, rows, share: rows / Math.max(own + size(other.cover) - rows, 1) };
-    })
-    .filter(({ rows }) => rows)
-    .sort((a, b) => b.share - a.share)
-    .slice(0, most);
 }
 
 /**

@@ -7,11 +7,9 @@
  * @typedef {Array<string|{name: *}>} Parts
  */
 
-import { attributesByName, boundsOf, isStrict, rangeOf, shareText, show, signedText } from "../core/format.js";
-import { kindOf, saidText } from "./kind.js";
-
-/** Largest and smallest votes that are shown, if there are more than both together. */
-const SHOWN_VOTES = 3;
+import { attributesByName, boundsOf, isStrict, rangeOf, shareText, show } from "../core/format.js";
+import { kindOf, ownSeries, saidText } from "./kind.js";
+import { isolate, plain } from "../core/dom.js";
 
 /**
  * The phrases of the conditions of a rule; two bounds of one attribute may be one phrase.
@@ -67,39 +65,19 @@ export function conditionParts(condition, attribute, clip) {
 }
 
 /**
- * A whole rule as a sentence.
+ * What a rule can be found by: its conditions and what it says, as one text.
  *
  * @param {object} store
  * @param {object} entry
- * @returns {Parts}
+ * @returns {string}
  */
-export function ruleParts(store, entry) {
+export function searchText(store, entry) {
   const { model } = store.facts;
-  const joined = phrasesOf(store, entry).flatMap(({ parts }, i) => (i ? [" and ", ...parts] : parts));
-  const empty = model.semantics.name === "first-match" ? "Otherwise " : "Always ";
-  const head = entry.rule.if.length ? ["If ", ...joined, " then "] : [empty];
-  return [...head, { name: model.target }, " ", ...saidParts(model, entry.rule)];
-}
-
-/** What a rule says about the target; where rules vote, their weight is part of it. */
-function saidParts(model, rule) {
-  if (rule.votes) return votesParts(model, rule);
-  const { isNumber, addsVotes, addsNumbers, moves } = kindOf(model);
-  if (addsNumbers || moves) return [saidText(model, rule)];
-  if (isNumber) return ["= ", saidText(model, rule)];
-  if (addsVotes) return ["= ", { name: rule.then }, `: ${signedText(rule.weight)}`];
-  const relation = rule.relation && rule.relation !== "is" ? rule.relation : "=";
-  return [`${relation} `, { name: rule.then }];
-}
-
-/** The votes of a rule for classes, the largest first; of many classes, both ends. */
-function votesParts(model, rule) {
-  const amounts = rule.votes.map((vote, c) => [rule.weight * vote, c]);
-  amounts.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
-  const shown = amounts.map(([amount, c]) => [{ name: model.classes[c] }, `: ${signedText(amount)}`]);
-  if (shown.length > 2 * SHOWN_VOTES)
-    shown.splice(SHOWN_VOTES, shown.length - 2 * SHOWN_VOTES, ["..."]);
-  return shown.flatMap((parts, k) => [k ? ", " : "= ", ...parts]);
+  const { isNumber, moves } = kindOf(model);
+  const { rule } = entry;
+  const said = isNumber || moves ? saidText(model, rule) : model.classes[ownSeries(store.facts, rule)];
+  const conditions = phrasesOf(store, entry).map(({ parts }) => plain(parts));
+  return `rule if ${conditions.join(" and ") || "otherwise always"} then ${model.target} ${rule.relation ?? "="} ${said} ${rule.origin ?? "learned"}`;
 }
 
 /** Signs of a terminal as those of print. */
@@ -128,26 +106,28 @@ function around(condition, attribute) {
   return [`${low} ${strictLow ? "<" : "≤"} `, ` ${strictHigh ? "<" : "≤"} ${high}`];
 }
 
-/** Of ordered categories, those for which the condition holds fully; or at all, where there is none. */
+/** Of ordered categories, those for which the condition holds fully, or else those for which it holds partly. */
 function aroundCategories(condition, attribute) {
   const members = membersOf(condition, attribute);
-  const full = members.filter(([, degree]) => degree >= 1);
-  const names = (full.length ? full : members).map(([name]) => name);
-  const { categories } = attribute;
-  if (!names.length) return ["", " is nothing known"];
+  const names = members.filter(([, degree]) => degree >= 1).map(([name]) => name);
+  const categories = attribute.categories.map(isolate);
+  if (!names.length) return ["", ` is ${partlyHeld(members).join(" or ") || "nothing known"}`];
   if (names.length === categories.length) return ["", " is anything"];
-  const [first, last] = [names[0], names[names.length - 1]];
+  const [first, last] = [names[0], names.at(-1)];
   if (first === last) return ["", ` = ${first}`];
-  if (first === categories[0]) return ["", ` ≤ ${last}`];
-  if (last === categories[categories.length - 1]) return ["", ` ≥ ${first}`];
-  return [`${first} ≤ `, ` ≤ ${last}`];
+  if (last === categories.at(-1)) return ["", ` ≥ ${first}`];
+  return first === categories[0] ? ["", ` ≤ ${last}`] : [`${first} ≤ `, ` ≤ ${last}`];
+}
+
+function partlyHeld(members) {
+  return members.filter(([, degree]) => degree < 1).map(([name, degree]) => `${name} to ${shareText(degree)}`);
 }
 
 /** Where a condition holds partly: "partly from 96", "partly to 161.3". Empty for one without slopes. */
 function partlyText(condition, attribute, clip) {
   if (attribute.categories) {
-    const partly = membersOf(condition, attribute).filter(([, degree]) => degree < 1);
-    return partly.map(([name, degree]) => `${name} to ${shareText(degree)}`).join(", ");
+    const members = membersOf(condition, attribute);
+    return members.some(([, degree]) => degree >= 1) ? partlyHeld(members).join(", ") : "";
   }
   const [low, high] = endsOf(condition, attribute, clip);
   const ends = [low && (low.isReached ? `from ${low.text}` : "below"), high && (high.isReached ? `to ${high.text}` : "above")].filter(Boolean);
@@ -182,7 +162,7 @@ function membersOf(condition, attribute) {
     return x > c ? Math.max((d - x) / (d - c), 0) : 1;
   };
   return attribute.categories
-    .map((name, x) => [name, degree(x)])
+    .map((name, x) => [isolate(name), degree(x)])
     .filter(([, value]) => value > 0);
 }
 

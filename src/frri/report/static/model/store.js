@@ -26,6 +26,7 @@ import { kindOf, knowRange, levelOf, speaksFor } from "./kind.js";
 import { readRows, size, unpack } from "./rows.js";
 import { createRowCache } from "./rowCache.js";
 import { forEachYielding } from "../core/yieldToUi.js";
+import { sum } from "../core/format.js";
 
 /**
  * @param {object} facts
@@ -229,7 +230,7 @@ export function createStore(facts) {
       if (isRight(rows.classes[i])) ofClass += 1;
     }
     if (isRight(0) === null) return { ...known, support };
-    const hits = support.reduce((sum, count, c) => sum + (isRight(c) ? count : 0), 0);
+    const hits = sum(support.filter((_, c) => isRight(c)));
     const precision = covered ? hits / covered : null;
     const lift = precision !== null && ofClass ? precision / (ofClass / rows.n) : null;
     return { ...known, support, precision, lift };

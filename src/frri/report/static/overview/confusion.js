@@ -1,9 +1,9 @@
 /** Which classes are called which: a matrix whose cells open their rows, after an edit with differences. */
 
-import { classLabel } from "../charts/chart.js";
-import { actionButton, h, scrolling } from "../core/dom.js";
-import { confusionOf, performanceOf, wilson } from "../model/measures.js";
-import { counted, percentText } from "../core/format.js";
+import { classLabel, rate } from "../charts/chart.js";
+import { actionButton, h, muted, scrolling, span } from "../core/dom.js";
+import { confusionOf, performanceOf } from "../model/measures.js";
+import { counted, sum, whole } from "../core/format.js";
 
 const MOST_CLASSES = 12;
 const MOST_CONFUSIONS = 15;
@@ -16,13 +16,13 @@ const MOST_CONFUSIONS = 15;
 export function confusion(store, actions) {
   const { classes } = store.facts.model;
   const performance = performanceOf(store);
-  if (!performance) return h("p", { class: "muted" }, "Unknown without labelled rows.");
-  if (classes.length > MOST_CLASSES) return confusionList(store, performance);
+  if (!performance) return muted("Unknown without labelled rows.");
+  if (classes.length > MOST_CLASSES) return confusionList(store, performance, actions);
   const counts = matrixOf(performance.confusion, classes.length);
   // After an edit, what was in each cell among the same rows before.
   const learned = store.isEdited ? confusionOf(store.original, store.rows, classes.length) : null;
   const before = learned && matrixOf(learned, classes.length);
-  const totals = counts.map((row) => row.reduce((a, b) => a + b, 0));
+  const totals = counts.map(sum);
   return scrolling(
     "Confusion matrix",
     h(
@@ -54,35 +54,23 @@ export function confusion(store, actions) {
                 { class: `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}` },
                 n
                   ? actionButton(
-                      n.toLocaleString("en"),
+                      whole(n),
                       () => actions.showCases(`${c}-${d}`),
                       "cell-link",
                       `${counted(n, "row")}, ${label} decided as ${classes[d]}: show them`,
                     )
                   : "0",
                 before && n !== before[c][d]
-                  ? h("span", { class: "difference" }, ` ${n > before[c][d] ? "+" : "−"}${Math.abs(n - before[c][d])}`)
+                  ? span("difference", ` ${n > before[c][d] ? "+" : "−"}${Math.abs(n - before[c][d])}`)
                   : null,
               ),
             ),
-            shareCell(counts[c][c], totals[c]),
-            shareCell(counts[c][c], counts.reduce((sum, row) => sum + row[c], 0)),
+            h("td", { class: "recall" }, rate(counts[c][c], totals[c])),
+            h("td", { class: "recall" }, rate(counts[c][c], sum(counts.map((row) => row[c])))),
           ),
         ),
       ),
     ),
-  );
-}
-
-/** A share of rows, with its interval. */
-function shareCell(hits, rows) {
-  if (!rows) return h("td", { class: "recall" }, "–");
-  const [low, high] = wilson(hits, rows);
-  return h(
-    "td",
-    { class: "recall" },
-    percentText(hits / rows),
-    h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
   );
 }
 
@@ -97,33 +85,19 @@ function heat(n, total) {
   return n ? Math.max(1, Math.ceil((5 * n) / total)) : 0;
 }
 
-function confusionList(store, performance) {
-  const { model } = store.facts;
-  const wrong = performance.confusion
-    .filter(([truth, decided]) => truth !== decided)
-    .sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
+/** Of many classes, the pairs that are confused most often; each opens its rows. */
+function confusionList({ facts }, { confusion: cells }, actions) {
+  const { classes } = facts.model;
+  const wrong = cells.filter(([truth, decided]) => truth !== decided).sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
   if (!wrong.length) return h("p", {}, "No class is called another.");
   return [
-    h(
-      "p",
-      { class: "muted" },
-      `${model.classes.length} classes are too many for a matrix; these are confused most often.`,
-    ),
+    muted(`${classes.length} classes are too many for a matrix; these are confused most often.`),
     h(
       "ol",
       { class: "confusions" },
-      wrong
-        .slice(0, MOST_CONFUSIONS)
-        .map(([truth, decided, n]) =>
-          h(
-            "li",
-            {},
-            classLabel(store, model.classes[truth]),
-            " called ",
-            classLabel(store, model.classes[decided]),
-            ` ${n} ×`,
-          ),
-        ),
+      wrong.slice(0, MOST_CONFUSIONS).map(([truth, decided, n]) =>
+        h("li", {}, actionButton(`${classes[truth]} called ${classes[decided]}`, () => actions.showCases(`${truth}-${decided}`), "link"), ` ${n} ×`),
+      ),
     ),
   ];
 }

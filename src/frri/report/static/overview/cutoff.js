@@ -4,9 +4,9 @@
  */
 
 import { explain, probabilities } from "../core/evaluator.js";
-import { actionButton, h, labelled, option, put, scrolling } from "../core/dom.js";
-import { counted, percentText } from "../core/format.js";
-import { kindOf } from "../model/kind.js";
+import { actionButton, card, h, labelled, muted, option, put, scrolling, span } from "../core/dom.js";
+import { counted, percentText, whole } from "../core/format.js";
+import { kindOf, rarest } from "../model/kind.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 
 /** Shares of rows and a cut-off closer than this are a tie, which rounding may decide. */
@@ -22,13 +22,13 @@ const PLACES = [4, 6, 8];
 export function cutoffCard(store) {
   const { facts, rows, state } = store;
   if (facts.model.classes.length !== 2 || !rows?.classes || rows.truth) return null;
-  const place = h("div", { "aria-busy": "true" }, h("p", { class: "muted" }, "Being measured …"));
+  const place = h("div", { "aria-busy": "true" }, muted("Being measured …"));
   measure(store).then((found) => {
     if (!found) return;
     put(place, cutoffBlock(store, state, found));
     place.removeAttribute("aria-busy");
   });
-  return h("section", { class: "card wide cutoff" }, h("h2", {}, "Cut-off"), place);
+  return card("Cut-off", "wide cutoff", place);
 }
 
 /**
@@ -74,12 +74,10 @@ function cutoffBlock({ facts, rows }, { model, decided }, found) {
   const kept = h("p", {});
   let own = null;
   let cut = null;
-  positive.value = "1";
+  positive.value = String(rarest(model));
   restart();
   return [
-    h(
-      "p",
-      { class: "muted" },
+    muted(
       `A row is called positive from this probability of the positive class on (at equal costs of both errors). ${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}.`,
     ),
     h(
@@ -149,7 +147,7 @@ function cutoffBlock({ facts, rows }, { model, decided }, found) {
   function showCheapest() {
     const [alarm, miss] = costs.map(({ value }) => (value === "" ? NaN : Number(value)));
     if (!(alarm >= 0 && miss >= 0 && alarm + miss > 0)) {
-      put(cheapest, h("span", { class: "muted" }, "Give both costs to find the cheapest cut-off."));
+      put(cheapest, span("muted", "Give both costs to find the cheapest cut-off."));
       return;
     }
     const [, misses, alarms] = countErrors(calledAt(own.decision));
@@ -196,29 +194,13 @@ function scale(model, { shares, isFixed }, position) {
   };
 }
 
-/** How a model keeps a cut-off; why not where no costs lead to the same decisions. */
+/** How a model keeps a cut-off, where costs lead to the same decisions. */
 function keeping(model, own, cut, called) {
   const share = kindOf(model).isOrdered ? null : costShare(own, cut, called);
-  if (share === null) return `No costs lead to exactly these decisions${reason(own, called)}.`;
+  if (share === null) return "No costs lead to exactly these decisions.";
   // Of rounded differences only the decimals that the share has.
-  const costs = model.classes.map((label, c) => [label, c === own.position ? Number((1 - share).toFixed(PLACES.at(-1))) : share]);
-  const mapping = costs.map(([label, cost]) => `${literal(label)}: ${cost}`).join(", ");
-  const isPlain = costs.every(([label]) => /^[\w.-]+$/.test(String(label)));
-  return [
-    "To keep it: ",
-    code(`ruleset.with_decision({${mapping}})`),
-    " makes these decisions",
-    isPlain && ["; ", code(`--costs ${costs.map((pair) => pair.join("=")).join(",")}`), " of ", code("frri fit"), " trains with these costs"],
-    ".",
-  ];
-}
-
-/** Rows whose decision would have to change although no costs change it. */
-function reason({ shares, isFixed, isAhead }, called) {
-  const isImmune = (i) => isFixed[i] || shares[i] === 0 || shares[i] === 1;
-  const n = called.filter((isCalled, i) => isCalled !== isAhead(i) && isImmune(i)).length;
-  if (!n) return "";
-  return `: costs do not alter ${counted(n, "row")} for which rules of one class or the nearest rule speak`;
+  const costs = model.classes.map((label, c) => `${literal(label)}: ${c === own.position ? Number((1 - share).toFixed(PLACES.at(-1))) : share}`);
+  return ["To keep it: ", h("code", { dir: "ltr", class: "name" }, `ruleset.with_decision({${costs.join(", ")}})`), " makes these decisions."];
 }
 
 /** The cost of the negative class, of both together 1, by which all rows are called as they are; null if none is. */
@@ -272,12 +254,8 @@ function figure(name, hits, rows) {
     {},
     h("th", { scope: "row" }, name),
     h("td", { class: "number" }, rows ? percentText(hits / rows) : "–"),
-    h("td", { class: "number muted" }, `${hits.toLocaleString("en")} of ${rows.toLocaleString("en")}`),
+    h("td", { class: "number muted" }, `${whole(hits)} of ${whole(rows)}`),
   );
-}
-
-function code(text) {
-  return h("code", { dir: "ltr", class: "name" }, text);
 }
 
 /** A label as Python reads it. */

@@ -1,10 +1,10 @@
 /** The effect of each column as a curve: mean predictions, or mean probabilities of a class, along its range. */
 
 import { scalesOnce } from "../charts/distributions.js";
-import { h, labelled, named, option, put, s } from "../core/dom.js";
+import { card, h, labelled, muted, named, option, put, s } from "../core/dom.js";
 import { percentText, show } from "../core/format.js";
 import { effectOf } from "../model/effects.js";
-import { kindOf, shownNumber } from "../model/kind.js";
+import { isCalibrated, kindOf, rarest, shownNumber } from "../model/kind.js";
 import { usedByRank } from "../model/ranking.js";
 
 const MOST_COLUMNS = 6;
@@ -22,15 +22,14 @@ export function effectsCard(store) {
   if (!rows || !(isNumber || adds) || !columns.length) return null;
   const { classes } = facts.model;
   const chosen = h("select", { id: "effect-class", onchange: draw }, classes.map((label, c) => option(String(c), String(label))));
-  chosen.value = String(classes.length - 1);
+  chosen.value = String(kindOf(facts.model).isOrdered ? classes.length - 1 : rarest(facts.model));
   const place = h("ul", { class: "effects-list" });
   const curves = [];
   measure();
-  return h(
-    "section",
-    { class: "card wide" },
-    h("h2", {}, "Effect of each column"),
-    h("p", { class: "muted" }, `Mean ${isNumber ? "prediction" : "probability"} as one column moves along its range, the others staying as they are.`),
+  return card(
+    "Effect of each column",
+    "wide",
+    muted(`${isNumber ? "Mean prediction" : isCalibrated(facts.model) ? "Mean probability" : "Fraction of rows decided so"} as one column moves along its range, the others staying as they are.`),
     isNumber ? null : labelled("Class", chosen),
     place,
   );

@@ -1,7 +1,7 @@
 /** The head of the page: how good the model is and what matters; both follow the edits. */
 
 import { byId, put } from "../core/dom.js";
-import { counted, percentText } from "../core/format.js";
+import { counted, percentText, whole } from "../core/format.js";
 import { editsOf } from "../edit/ruleEdits.js";
 import { shownNumber } from "../model/kind.js";
 import { metrics } from "../model/measures.js";
@@ -30,7 +30,7 @@ export function headerView(store) {
 
   function editedText() {
     const [before, after] = [store.original, store.state].map((state) => metrics(state, rows));
-    const count = `Edited: ${counted(after.rules, "rule")}, as learned ${before.rules.toLocaleString("en")}`;
+    const count = `Edited: ${counted(after.rules, "rule")}, as learned ${whole(before.rules)}`;
     if (after.mae !== undefined) {
       const [was, now] = [before, after].map(({ mae }) => shownNumber(facts, mae));
       return `${count}. Mean absolute error on ${counted(rows.n, embedded)}: ${now} (was ${was}).`;

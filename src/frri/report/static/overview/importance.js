@@ -1,7 +1,7 @@
 /** Which columns matter: what is lost without each, in how many rules it is used, and which way it moves answers. */
 
 import { shareBar } from "../charts/chart.js";
-import { h, named, put, sentence } from "../core/dom.js";
+import { h, muted, named, put, sentence, span } from "../core/dom.js";
 import { counted, percentText } from "../core/format.js";
 import { directionParts, effectOf } from "../model/effects.js";
 
@@ -56,15 +56,13 @@ export function importance(store, most, isShort) {
   );
   const rest = order.length - shown.length;
   if (isShort) return table;
-  return h("div", {}, h("p", { class: "muted" }, `${help}.`), table, rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more column")}`) : null);
+  return h("div", {}, muted(`${help}.`), table, rest > 0 ? muted(`and ${counted(rest, "more column")}`) : null);
 
   async function showDirections() {
     for (const [k, { j }] of shown.entries()) {
-      if (facts.model.attributes[j].kind === "nominal") continue;
       const points = await effectOf(store, j, 1, () => store.state !== state);
       if (!points) return;
-      const ends = facts.model.attributes[j].categories ? [points[0], points.at(-1)] : points;
-      put(directions[k], sentence(directionParts(facts, ends) ?? []));
+      put(directions[k], span("clamped", sentence(directionParts(facts, j, points))));
     }
   }
 }

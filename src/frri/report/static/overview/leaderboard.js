@@ -1,7 +1,8 @@
 /** The algorithms that were compared on held-out rows before this one was chosen, if the model has their scores. */
 
 import { smallTable } from "../charts/rowTable.js";
-import { h, named, scrolling } from "../core/dom.js";
+import { card, muted, named, scrolling } from "../core/dom.js";
+import { measureTitle } from "../core/format.js";
 
 /**
  * @param {object} facts
@@ -13,16 +14,14 @@ export function leaderboardCard({ overview }) {
   const known = Array.isArray(found) ? found.filter((one) => one && Number.isFinite(one.score)) : [];
   if (known.length < 2) return null;
   const number = (value, digits) => (Number.isFinite(value) ? value.toFixed(digits) : "–");
-  const { measure } = overview.evaluation;
-  return h(
-    "section",
-    { class: "card half" },
-    h("h2", {}, "Compared algorithms"),
-    h("p", { class: "muted" }, "Results on held-out rows; numbers of rules are means of the folds."),
+  return card(
+    "Compared algorithms",
+    "",
+    muted("Results on held-out rows; numbers of rules are means of the folds."),
     scrolling(
       "Compared algorithms",
       smallTable(
-        ["Algorithm", measure[0].toUpperCase() + measure.slice(1), "Rules"],
+        ["Algorithm", measureTitle(overview.evaluation.measure), "Rules"],
         known.map(({ name, score, rules }) => [named(name), number(score, 3), number(rules, 1)]),
       ),
     ),

@@ -12,12 +12,14 @@ import { sizesCard } from "./sizes.js";
 import { subgroupsCard } from "./subgroups.js";
 import { flowPicture } from "../charts/flow.js";
 import { scatterPicture } from "../charts/scatter.js";
-import { actionButton, byId, h, put } from "../core/dom.js";
-import { counted, percentText } from "../core/format.js";
+import { actionButton, byId, card, h, muted, put } from "../core/dom.js";
+import { counted, percentText, whole } from "../core/format.js";
 import { kindOf, shownNumber } from "../model/kind.js";
 import { metrics, performanceOf } from "../model/measures.js";
 
 const MOST_COLUMNS = 15;
+/** Classes whose matrix has its place beside the accuracy. */
+const MOST_BESIDE = 6;
 
 /**
  * @param {object} store
@@ -37,6 +39,7 @@ export function overviewView(store, actions) {
     if (shown === store.state) return;
     shown = store.state;
     const proof = proofBlock(store.state.model);
+    const isLarge = store.facts.model.classes.length > MOST_BESIDE;
     put(
       place,
       h(
@@ -45,15 +48,15 @@ export function overviewView(store, actions) {
         effectsCard(store),
         isNumber
           ? errorsCard(store, actions)
-          : [card("Accuracy", "third", accuracy(store)), card("Confusion matrix", "rest", confusion(store, actions)), cutoffCard(store)],
+          : [card("Accuracy", isLarge ? "wide" : "third", accuracy(store)), card("Confusion matrix", isLarge ? "wide" : "rest", confusion(store, actions)), cutoffCard(store)],
         subgroupsCard(store),
         flowCard(store, actions),
-        card("Columns", "half", importance(store, MOST_COLUMNS, false) ?? h("p", { class: "muted" }, "No rule uses a column.")),
-        sizesCard(store),
-        leaderboardCard(store.facts),
         h(
           "div",
           { class: "parts" },
+          card("Columns", "", importance(store, MOST_COLUMNS, false) ?? muted("No rule uses a column.")),
+          sizesCard(store),
+          leaderboardCard(store.facts),
           card("Data", "", dataBlock(store)),
           card("Model", "", modelBlock(store), actionButton("Download model", actions.download)),
           proof && card("Proof of minimality", "", proof),
@@ -68,7 +71,7 @@ function errorsCard(store, actions) {
   const { facts, rows } = store;
   const found = facts.performance && (store.isEdited ? metrics(store.state, rows) : facts.performance);
   if (!found)
-    return h("section", { class: "card wide" }, h("h2", {}, "Errors"), h("p", { class: "muted" }, "Unknown: give the report rows whose number is known to see it."));
+    return card("Errors", "wide", muted("Unknown: give the report rows whose number is known to see it."));
   const show = (value) => shownNumber(facts, value);
   // Intervals are measured in Python, of the rules as learned.
   const between = (ends, text) => (ends ? `, 95 % interval ${text(ends[0])} to ${text(ends[1])}` : "");
@@ -83,7 +86,7 @@ function errorsCard(store, actions) {
       {},
       h("h2", {}, "Errors"),
       h("p", { class: "figure" }, show(found.mae)),
-      h("p", {}, `mean absolute error on ${counted(n, n < facts.data.n_rows ? "embedded row" : "given row")}; predicting the mean ${show(mean)}: ${show(meanOff)}.${store.isEdited ? ` As learned: ${show(metrics(store.original, rows).mae)}.` : ""}`),
+      h("p", {}, `mean absolute error on ${counted(n, basisOf(facts, n))}; predicting the mean ${show(mean)}: ${show(meanOff)}.${store.isEdited ? ` As learned: ${show(metrics(store.original, rows).mae)}.` : ""}${cautionOf(facts, "Errors on new data are larger")}`),
       pairs([
         ["Mean absolute error", `${show(found.mae)}${between(found.mae_interval, show)}`],
         ["Root mean squared error", `${show(found.rmse)}${between(found.rmse_interval, show)}`],
@@ -105,22 +108,15 @@ function flowCard(store, actions) {
   const picture = flowPicture(store, actions);
   if (!picture) return null;
   const basis = counted(store.rows.n, store.facts.data.sampled ? "embedded row" : "row");
-  const text = `Decision flow of ${basis} from columns through rules to classes${store.rows.classes ? " (hatched: errors)" : ""}. The rows of a rule are shared out evenly among its columns.`;
-  return h("section", { class: "card wide" }, h("h2", {}, "Decision flow"), h("p", { class: "muted" }, text), picture);
-}
-
-function card(title, width, ...children) {
-  return h("section", { class: `card ${width}` }, h("h2", {}, title), children);
+  return card("Decision flow", "wide", muted(`${basis} from rules to classes${store.rows.classes ? " (hatched: errors)" : ""}.`), picture);
 }
 
 function accuracy(store) {
   const { facts, state, original, rows, isEdited } = store;
-  const { data: given, overview } = facts;
+  const { data: given } = facts;
   const performance = performanceOf(store);
   if (!performance)
-    return h(
-      "p",
-      { class: "muted" },
+    return muted(
       given
         ? "Unknown: the rows that were given have no labels."
         : "Unknown: give the report labelled rows to see it.",
@@ -128,19 +124,25 @@ function accuracy(store) {
   const { coverage } = metrics(state, rows);
   const learned = percentText(metrics(original, rows).accuracy);
   const before = isEdited ? ` As learned: ${learned}.` : "";
-  const whose = { true: "training row", false: "new row", null: "given row" }[overview.is_training];
-  const basis = performance.n < given.n_rows ? `embedded ${whose}` : whose;
-  const caution = overview.is_training === false ? "" : " Accuracy on new data is lower than on training rows.";
   return [
     h("p", { class: "figure" }, percentText(performance.accuracy)),
-    h("p", {}, `of ${counted(performance.n, basis)} are classified correctly.${before}${caution}`),
+    h("p", {}, `of ${counted(performance.n, basisOf(facts, performance.n))} are classified correctly.${before}${cautionOf(facts, "Accuracy on new data is lower")}`),
     pairs([
       ["Balanced accuracy", percentText(performance.balanced_accuracy)],
       [
         "Covered by a rule",
-        `${percentText(coverage)}${given.sampled ? ` of ${rows.n.toLocaleString("en")} sampled` : ""}`,
+        `${percentText(coverage)}${given.sampled ? ` of ${whole(rows.n)} sampled` : ""}`,
       ],
     ]),
   ];
 }
 
+/** What is counted: training rows are named as such. */
+function basisOf({ data, overview }, n) {
+  const whose = { true: "training row", false: "new row", null: "given row" }[overview.is_training];
+  return n < data.n_rows ? `embedded ${whose}` : whose;
+}
+
+function cautionOf({ overview }, text) {
+  return overview.is_training === false ? "" : ` ${text} than on training rows.`;
+}

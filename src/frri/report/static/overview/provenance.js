@@ -1,38 +1,11 @@
 /** What the model is and how it came about: its data, its settings, its log, and the proof that came with it. */
 
 import { classBar } from "../charts/chart.js";
-import { h, named } from "../core/dom.js";
+import { h, muted, named } from "../core/dom.js";
 import { editsOf } from "../edit/ruleEdits.js";
 import { metrics } from "../model/measures.js";
 import { kindOf, shownNumber } from "../model/kind.js";
-import { counted, percentText, shareText, signedText } from "../core/format.js";
-
-const HOW = {
-  "best-rule": "The rule that covers a row best decides, by degree times weight.",
-  "added-votes": "The rules that hold add up, class by class; the largest sum decides.",
-  "first-match": "Rules are a list; the first one that holds decides.",
-  "softmax-votes":
-    "Rules add votes for classes to a base; the largest sum decides, and the exponentials of the sums are in proportion to the probabilities.",
-  "at-least-class":
-    "Rules predict at least or at most a class; the strongest for and against each class decide between them.",
-  "cumulative-logits":
-    "Rules move the answer up or down the order of the classes; their sum gives the probability of each class.",
-  "weighted-mean": "The mean of the numbers of the rules that hold, weighted by degree times weight.",
-  "added-contributions": "Rules add their numbers, times the degree to which they hold, to a base.",
-  nearest: "Where no rule holds, the nearest one decides.",
-  stretched: "Where no rule holds, rules are cut before their first failing condition.",
-  partial: "Where no rule holds, rules count by those of their conditions that hold.",
-  priors: "Where no rule holds, the most frequent class in training decides.",
-  base: "Where no rule holds, the base decides.",
-};
-
-const COSTS = " What speaks for a class, and its frequency, count times its cost.";
-
-const MISSING = {
-  typical: "counts as the typical one of its column",
-  fails: "satisfies no condition",
-  similar: "satisfies any condition",
-};
+import { counted, shareText, signedText, sum, whole } from "../core/format.js";
 
 /**
  * What it was learned from, and what the page was given.
@@ -45,10 +18,7 @@ export function dataBlock(store) {
   const nTraining = store.facts.overview.n_training;
   const kinds = {};
   for (const { kind } of model.attributes) kinds[kind] = (kinds[kind] ?? 0) + 1;
-  const missing = store.facts.attributes.reduce(
-    (sum, attribute) => sum + (attribute.missing ?? 0),
-    0,
-  );
+  const missing = sum(store.facts.attributes.map((attribute) => attribute.missing ?? 0));
   return [
     pairs([
       ["Learned from", nTraining ? counted(nTraining, "row") : "unknown"],
@@ -63,11 +33,11 @@ export function dataBlock(store) {
       given &&
         given.sampled && [
           "Embedded",
-          `a random sample of ${given.n_embedded.toLocaleString("en")}`,
+          `a random sample of ${whole(given.n_embedded)}`,
         ],
-      given && missing > 0 && ["Missing values", missing.toLocaleString("en")],
+      given && missing > 0 && ["Missing values", whole(missing)],
     ]),
-    model.classes.length ? h("p", { class: "muted" }, "Classes in training") : null,
+    model.classes.length ? muted("Classes in training") : null,
     model.classes.length ? classBar(store, model.class_counts) : null,
   ];
 }
@@ -86,31 +56,22 @@ export function modelBlock({ facts, state, rows }) {
   return [
     pairs([
       ["Algorithm", overview.learner ?? "unknown"],
-      edits > 0 && ["Edits since", edits.toLocaleString("en")],
-      ["Rules", rules.toLocaleString("en")],
+      edits > 0 && ["Edits since", whole(edits)],
+      ["Rules", whole(rules)],
       [
         "Conditions",
-        `${conditions.toLocaleString("en")}${rules ? `, ${(conditions / rules).toFixed(1)} per rule` : ""}`,
+        `${whole(conditions)}${rules ? `, ${(conditions / rules).toFixed(1)} per rule` : ""}`,
       ],
       kindOf(model).addsVotes && ["Base", baseParts(model)],
       model.costs && ["Cost of misclassifying", costParts(model)],
       kindOf(model).isNumber && model.base && ["Base", shownNumber(facts, model.base[0])],
-      ["Conditions joined by", model.semantics.t_norm.replace("_", " ")],
-      [
-        "Values beyond the training range",
-        model.semantics.clip ? "count as its ends" : "count as they are",
-      ],
-      [
-        "A missing value",
-        MISSING[model.semantics.missing],
-      ],
+      ...overview.traits,
       facts.stability && [
         `Conditions shared by ${facts.stability.n_resamples} resamples, of 1`,
         shareText(facts.stability.similarity),
       ],
-      overview.version && ["Made with", `frri ${overview.version}`],
     ]),
-    h("p", { class: "muted" }, `${HOW[model.semantics.name]} ${HOW[model.semantics.fallback]}${model.costs ? COSTS : ""}`),
+    muted(overview.how),
     settingsBlock(overview.settings.filter(([name]) => name !== "edits")),
     logBlock(model.about.log),
   ];
@@ -160,27 +121,14 @@ function costParts({ classes, costs }) {
  */
 export function proofBlock(model) {
   const found = model.about.selection;
-  if (found && editsOf(model))
-    return h(
-      "p",
-      { class: "muted" },
-      "None: the rules were edited, and a proof is about those learned.",
-    );
+  if (found && editsOf(model)) return muted("None: the rules were edited, and a proof is about those learned.");
   if (!found || typeof found !== "object" || found.status === undefined)
     return null;
   const isOptimal = found.status === "optimal";
-  const { n_rules: n, lower_bound: bound, gap } = found;
+  const { n_rules: n, lower_bound: bound } = found;
   const isPartial = found.n_covered !== undefined;
   return [
-    h(
-      "p",
-      { class: "proof" },
-      h(
-        "span",
-        { class: isOptimal ? "badge good" : "badge" },
-        isOptimal ? "proved" : String(found.status),
-      ),
-    ),
+    h("p", { class: "proof" }, h("span", { class: isOptimal ? "badge good" : "badge" }, isOptimal ? "proved" : String(found.status))),
     h(
       "p",
       {},
@@ -191,13 +139,8 @@ export function proofBlock(model) {
           : `${n} rules were found; at least ${bound} are needed.`,
     ),
     pairs([
-      ["Rules", String(n)],
       bound !== undefined && ["Lower bound", String(bound)],
-      typeof gap === "number" && ["Gap", percentText(gap)],
-      found.n_conditions !== undefined && [
-        "Conditions",
-        `${found.n_conditions}${found.conditions_status ? ` (${found.conditions_status})` : ""}`,
-      ],
+      found.n_conditions !== undefined && ["Conditions", `${found.n_conditions}${found.conditions_status ? ` (${found.conditions_status})` : ""}`],
       found.stopped_by && ["Stopped by", String(found.stopped_by)],
       found.solver && ["Solver", String(found.solver)],
     ]),

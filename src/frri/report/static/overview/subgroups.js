@@ -1,12 +1,12 @@
 /** How good decisions are in the groups of rows that have the same value of a column. */
 
-import { h, named, option, put, scrolling } from "../core/dom.js";
-import { counted, percentText } from "../core/format.js";
-import { wilson } from "../model/measures.js";
+import { card, h, labelled, muted, named, option, put, scrolling, span } from "../core/dom.js";
+import { counted, sum, whole } from "../core/format.js";
 import { groupsOf } from "../model/rows.js";
 import { ranking } from "../model/ranking.js";
 import { shownMove, shownNumber } from "../model/kind.js";
 import { smallTable } from "../charts/rowTable.js";
+import { rate } from "../charts/chart.js";
 
 /** Groups of fewer rows are marked. */
 const FEW_ROWS = 30;
@@ -32,15 +32,12 @@ export function subgroupsCard(store) {
     columns.map(({ j }, k) => option(String(k), facts.model.attributes[j].name)),
   );
   draw();
-  return h(
-    "section",
-    { class: "card wide subgroups" },
-    h("h2", {}, "Results by subgroup"),
-    h("div", { class: "field" }, h("label", { for: "subgroup-column" }, "Column"), chosen),
+  return card(
+    "Results by subgroup",
+    "wide subgroups",
+    labelled("Column", chosen),
     place,
-    h(
-      "p",
-      { class: "muted" },
+    muted(
       `${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}; intervals are of 95 %. Groups of fewer than ${FEW_ROWS} rows say little.`,
     ),
   );
@@ -54,7 +51,7 @@ export function subgroupsCard(store) {
         [named(facts.model.attributes[j].name), "Rows", ...titles],
         groups.map(([name, own]) => [
           named(name),
-          [own.length.toLocaleString("en"), own.length < FEW_ROWS ? h("span", { class: "fails" }, " few") : null],
+          [whole(own.length), own.length < FEW_ROWS ? span("fails", " few") : null],
           ...cells(own),
         ]),
       ),
@@ -65,15 +62,7 @@ export function subgroupsCard(store) {
 /** Accuracy, and the recall of each of few classes. */
 function recalls({ facts, rows, state }) {
   const classes = facts.model.classes.length > MOST_CLASSES ? [] : [...facts.model.classes.keys()];
-  const share = (own) => {
-    const hits = own.filter((i) => rows.classes[i] === state.decided[i]).length;
-    if (!own.length) return "–";
-    const [low, high] = wilson(hits, own.length);
-    return [
-      percentText(hits / own.length),
-      h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
-    ];
-  };
+  const share = (own) => rate(own.filter((i) => rows.classes[i] === state.decided[i]).length, own.length);
   return {
     titles: ["Accuracy", ...classes.map((c) => ["Recall of ", named(facts.model.classes[c])])],
     cells: (own) => [share(own), ...classes.map((c) => share(own.filter((i) => rows.classes[i] === c)))],
@@ -82,7 +71,7 @@ function recalls({ facts, rows, state }) {
 
 /** Mean absolute error, and the mean of the errors with their signs. */
 function errors({ facts, rows, state }) {
-  const mean = (own, of) => own.reduce((sum, i) => sum + of(state.answers[i] - rows.truth[i]), 0) / own.length;
+  const mean = (own, of) => sum(own.map((i) => of(state.answers[i] - rows.truth[i]))) / own.length;
   return {
     titles: ["Mean absolute error", "Mean error"],
     cells: (own) => [shownNumber(facts, mean(own, Math.abs)), shownMove(facts, mean(own, (error) => error))],

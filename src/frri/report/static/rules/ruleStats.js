@@ -1,8 +1,8 @@
 /** What stands beside a rule: how many rows it decides and how well, otherwise how many it covers. */
 
-import { classColour, decidedBar } from "../charts/chart.js";
-import { counted, percentText, shareText } from "../core/format.js";
-import { h } from "../core/dom.js";
+import { classColour, decidedBar, rate } from "../charts/chart.js";
+import { counted, percentText, shareText, sum, whole } from "../core/format.js";
+import { h, span } from "../core/dom.js";
 import { kindOf, ownSeries } from "../model/kind.js";
 import { performanceOf, wilson } from "../model/measures.js";
 import { coverageOf } from "../model/store.js";
@@ -44,7 +44,7 @@ export function uncoveredCells(store) {
   if (!state.decides) return null;
   const of = isEdited ? rows.n : facts.data.n_rows;
   const known = [...state.decides.values()];
-  const total = (key) => known.reduce((sum, one) => sum + one[key], 0);
+  const total = (key) => sum(known.map((one) => one[key]));
   const performance = performanceOf(store);
   const found = {
     rows: of - total("rows"),
@@ -52,7 +52,7 @@ export function uncoveredCells(store) {
   };
   if (!found.rows) return null;
   const cells = {
-    decides: () => cell("decides", "Decides", h("span", {}, found.rows.toLocaleString("en"))),
+    decides: () => cell("decides", "Decides", h("span", {}, whole(found.rows))),
     right: () => rightCell(found, "that no rule covers"),
   };
   return statKeys(store).map((key) => (cells[key] ?? (() => cell(key, "", "")))());
@@ -60,13 +60,13 @@ export function uncoveredCells(store) {
 
 function decidesCell(store, { rule }, found) {
   const colour = classColour(store.facts, ownSeries(store.facts, rule));
-  if (!found.rows) return cell("decides", "Decides", h("span", { class: "muted" }, "nothing"));
+  if (!found.rows) return cell("decides", "Decides", span("muted", "nothing"));
   const bar = decidedBar(
     found.rows / mostDecided(store.state),
     found.right === null ? 1 : found.right / found.rows,
     colour,
   );
-  const decides = cell("decides", "Decides", h("span", {}, found.rows.toLocaleString("en")), bar);
+  const decides = cell("decides", "Decides", h("span", {}, whole(found.rows)), bar);
   decides.title = `${percentText(found.rows / found.of)} of ${counted(found.of, "row")}`;
   return decides;
 }
@@ -74,13 +74,8 @@ function decidesCell(store, { rule }, found) {
 function rightCell(found, which) {
   if (!found.rows || found.right === null) return cell("right", "Correct", "–");
   const [low, high] = wilson(found.right, found.rows);
-  const right = cell(
-    "right",
-    "Correct",
-    h("span", {}, percentText(found.right / found.rows)),
-    h("span", { class: "muted interval" }, `${Math.round(100 * low)}–${Math.round(100 * high)}`),
-  );
-  right.title = `${found.right.toLocaleString("en")} of ${counted(found.rows, "row")} ${which}; 95 % interval ${percentText(low)} to ${percentText(high)}`;
+  const right = cell("right", "Correct", rate(found.right, found.rows));
+  right.title = `${whole(found.right)} of ${counted(found.rows, "row")} ${which}; 95 % interval ${percentText(low)} to ${percentText(high)}`;
   return right;
 }
 

@@ -1,23 +1,20 @@
 /**
- * A rule opened: its conditions over the rows, what it covers and misclassifies, the rules around it, and the form
- * that changes it.
+ * A rule opened: its conditions over the rows, what it covers and misclassifies, and the form that changes it.
  */
 
-import { classBar, classLabel, ruleLabel, shareBar } from "../charts/chart.js";
+import { classBar, classLabel } from "../charts/chart.js";
 import { conditionHistogram } from "../charts/conditionHistogram.js";
 import { scalesOnce } from "../charts/distributions.js";
 import { rowTable } from "../charts/rowTable.js";
-import { counted, percentText, shareText } from "../core/format.js";
-import { actionButton, h, put, scrolling, sentence } from "../core/dom.js";
+import { counted, percentText, shareText, sum, whole } from "../core/format.js";
+import { actionButton, h, muted, put, scrolling, sentence } from "../core/dom.js";
 import { alone } from "../edit/ruleEdits.js";
 import { kindOf, shownMove, shownNumber, speaksFor } from "../model/kind.js";
 import { wilson } from "../model/measures.js";
-import { overlapping } from "../model/rows.js";
 import { phrasesOf } from "../model/ruleText.js";
 import { coverageOf } from "../model/store.js";
 
 const MOST_ERRORS = 8;
-const MOST_NEIGHBORS = 5;
 
 /**
  * @param {object} store
@@ -58,7 +55,6 @@ export function openedRule(store, entry, actions, editing) {
         kindOf(store.facts.model).isNumber
           ? block("Its rows", coveredNumbers(store, entry))
           : block("Errors", errors(store, entry, actions)),
-        block("Overlapping rules", around(store, entry, actions)),
       ),
     );
   }
@@ -89,11 +85,11 @@ function conditionsBlock(store, entry) {
 function coverage(store, entry) {
   const { known, rule } = entry;
   if (known.covered === null || known.covered === undefined)
-    return h("p", { class: "muted" }, "Unknown: the model has no statistics, and the page no rows.");
+    return muted("Unknown: the model has no statistics, and the page no rows.");
   const fraction = coverageOf(entry, store);
   const total = fraction ? Math.round(known.covered / fraction) : known.n_rows;
   const parts = [
-    h("p", {}, `${counted(known.covered, "row")}${total ? ` of ${total.toLocaleString("en")}` : ""}, ${percentText(fraction)}.`),
+    h("p", {}, `${counted(known.covered, "row")}${total ? ` of ${whole(total)}` : ""}, ${percentText(fraction)}.`),
     known.support ? classBar(store, known.support) : null,
     decidesText(store, entry),
     returnsText(store, entry),
@@ -106,9 +102,9 @@ function coverage(store, entry) {
     const text = byItself ? `${counted(byItself, "row")}${basis} no other rule covers.` : "Other rules cover all of them, too.";
     parts.push(h("p", {}, text));
   }
-  if (kindOf(store.facts.model).isAlone) parts.push(h("p", { class: "muted" }, `Weight ${shareText(rule.weight)}.`));
+  if (kindOf(store.facts.model).isAlone) parts.push(muted(`Weight ${shareText(rule.weight)}.`));
   if (rule.source !== undefined)
-    parts.push(h("p", { class: "muted" }, `Made from training row ${rule.source}.`));
+    parts.push(muted(`Made from training row ${rule.source}.`));
   return parts;
 }
 
@@ -129,18 +125,18 @@ function decidesText(store, { number }) {
   return h(
     "p",
     {},
-    `${head}, ${found.right.toLocaleString("en")} of them correctly: ${percentText(found.right / found.rows)} (95 % interval ${percentText(low)} to ${percentText(high)}).`,
+    `${head}, ${whole(found.right)} of them correctly: ${percentText(found.right / found.rows)} (95 % interval ${percentText(low)} to ${percentText(high)}).`,
   );
 }
 
 function errors(store, entry, actions) {
   const { rows, state, facts } = store;
   const isRight = speaksFor(facts.model, entry.rule);
-  if (isRight(0) === null) return h("p", { class: "muted" }, "It names no class that could be wrong.");
+  if (isRight(0) === null) return muted("It names no class that could be wrong.");
   if (!rows || !rows.classes) {
     const { support } = entry.known;
-    if (!support) return h("p", { class: "muted" }, "Unknown without labelled rows.");
-    const wrong = support.reduce((sum, count, c) => sum + (isRight(c) ? 0 : count), 0);
+    if (!support) return muted("Unknown without labelled rows.");
+    const wrong = sum(support.filter((_, c) => !isRight(c)));
     const text = wrong ? `${counted(wrong, "training row")} of other classes; give the report data to see them.` : "None in the training data.";
     return h("p", {}, text);
   }
@@ -161,15 +157,15 @@ function errors(store, entry, actions) {
         known: [{ title: "Is", cell: (i) => classLabel(store, facts.model.classes[rows.classes[i]]) }],
       }),
     ),
-    wrong.length > MOST_ERRORS ? h("p", { class: "muted" }, `and ${wrong.length - MOST_ERRORS} more`) : null,
+    wrong.length > MOST_ERRORS ? muted(`and ${wrong.length - MOST_ERRORS} more`) : null,
   ];
 }
 
 /** The numbers of the rows that a rule covers, beside those of all rows. */
 function coveredNumbers({ rows, facts, state }, { cover }) {
-  if (!rows || !rows.truth) return h("p", { class: "muted" }, "Unknown without rows whose number is known.");
+  if (!rows || !rows.truth) return muted("Unknown without rows whose number is known.");
   const covered = [...rows.truth.keys()].filter((i) => cover[i]);
-  if (!covered.length) return h("p", { class: "muted" }, "It covers no row.");
+  if (!covered.length) return muted("It covers no row.");
   const text = (value) => shownNumber(facts, value);
   const truth = covered.map((i) => rows.truth[i]);
   const wrong = covered.map((i) => state.answers[i] - rows.truth[i]);
@@ -185,24 +181,5 @@ function coveredNumbers({ rows, facts, state }, { cover }) {
 }
 
 function mean(numbers) {
-  return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
-}
-
-function around(store, entry, actions) {
-  const overlaps = store.rows ? overlapping(store.state, entry, MOST_NEIGHBORS) : [];
-  if (!overlaps.length) return h("p", { class: "muted" }, store.rows ? "None." : "Unknown without rows.");
-  return h(
-    "ul",
-    { class: "neighbors" },
-    overlaps.map(({ entry: other, rows, share }) =>
-      h(
-        "li",
-        {},
-        actionButton(`Rule ${other.number}`, () => actions.openRule(other.number), "link"),
-        ruleLabel(store, other.rule),
-        shareBar(share),
-        h("span", { class: "muted" }, counted(rows, "row")),
-      ),
-    ),
-  );
+  return sum(numbers) / numbers.length;
 }

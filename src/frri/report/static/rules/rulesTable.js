@@ -7,11 +7,11 @@ import { classColour, ruleLabel } from "../charts/chart.js";
 import { scalesOnce } from "../charts/distributions.js";
 import { rangeBar } from "../charts/rangeBar.js";
 import { attributesByName, counted } from "../core/format.js";
-import { actionButton, announce, byId, field, h, keepingFocus, option, plain, put, sentence } from "../core/dom.js";
+import { actionButton, announce, byId, field, h, keepingFocus, option, put, sentence, span } from "../core/dom.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { kindOf, ownSeries } from "../model/kind.js";
-import { joinedConditions, phrasesOf, ruleParts } from "../model/ruleText.js";
-import { statCells, statKeys, cell, uncoveredCells } from "./ruleStats.js";
+import { joinedConditions, phrasesOf, searchText } from "../model/ruleText.js";
+import { cell, statCells, statKeys, uncoveredCells } from "./ruleStats.js";
 import { openedRule } from "./ruleView.js";
 import { ordersOf, sorted } from "./sortOrders.js";
 
@@ -23,7 +23,8 @@ const CHUNK = 20;
  *
  * @param {object} store
  * @param {object} actions what rows can do: see app.js
- * @returns {{open: function(number, boolean=): void}} the flag also opens the form that changes the rule
+ * @returns {{open: function(number, boolean=): void, ready: Promise<boolean>}} the flag also opens the form that
+ *   changes the rule; ready when what the first search and the first opened rule need is there
  */
 export function rulesView(store, actions) {
   const orders = ordersOf(store);
@@ -98,11 +99,12 @@ export function rulesView(store, actions) {
   mark();
   refresh();
   // What the first search and the first opened rule need.
-  forEachYielding(store.state.entries, (entry) => void textOf(entry)).then(() =>
+  const ready = forEachYielding(store.state.entries, (entry) => void textOf(entry)).then(() =>
     forEachYielding(store.state.entries, (entry) => void entry.cover),
   );
 
   return {
+    ready,
     open(number, isEditing = false) {
       if (!store.entry(number)) return;
       if (!view.shown.some((entry) => entry.number === number)) clear();
@@ -171,10 +173,7 @@ export function rulesView(store, actions) {
   }
 
   function textOf(entry) {
-    if (!texts.has(entry)) {
-      const origin = entry.rule.origin ?? "learned";
-      texts.set(entry, searched(`rule ${plain(ruleParts(store, entry))} ${origin}`));
-    }
+    if (!texts.has(entry)) texts.set(entry, searched(searchText(store, entry)));
     return texts.get(entry);
   }
 
@@ -217,7 +216,7 @@ function ruleRow(store, entry, view, actions) {
   const button = h(
     "button",
     { type: "button", class: "opener", "aria-controls": detailId, "aria-expanded": "false" },
-    h("span", { class: "hidden" }, "Rule "),
+    span("hidden", "Rule "),
     number,
   );
   const main = h(
@@ -277,7 +276,7 @@ function conditionList(store, entry) {
     phrasesOf(store, entry).map(({ parts, places }) => {
       const conditions = joinedConditions(places.map((k) => rule.if[k]));
       const bars = conditions.map((one) => rangeBar(one, attributes.get(one.attribute), scales.get(one.attribute), colour));
-      return h("li", {}, h("span", { class: "name" }, sentence(parts)), bars);
+      return h("li", {}, span("name", sentence(parts)), bars);
     }),
   );
 }
@@ -291,12 +290,12 @@ function uncoveredRow(store, actions) {
     h(
       "tr",
       { role: "row", class: "nobody" },
-      h("td", { role: "cell", colspan: 3 }, link, h("span", { class: "muted" }, " covers these rows")),
+      h("td", { role: "cell", colspan: 3 }, link, span("muted", " covers these rows")),
       beside,
     ),
   ];
 }
 
 function originBadge(rule) {
-  return rule.origin && rule.origin !== "learned" ? h("span", { class: "badge" }, rule.origin) : null;
+  return rule.origin && rule.origin !== "learned" ? span("badge", rule.origin) : null;
 }

@@ -3,7 +3,7 @@
  * Below it a strip shows what would be decided at every value, or a curve what would be predicted.
  */
 
-import { h, named } from "../core/dom.js";
+import { h, named, option } from "../core/dom.js";
 import { parseValue } from "./parseRow.js";
 import { distribution, scalesOnce } from "../charts/distributions.js";
 import { stripView } from "../charts/strip.js";
@@ -125,16 +125,11 @@ function lockButton(attribute, isLocked, locked) {
 }
 
 function selectField(attribute, id, label, missing, changed, strip) {
-  const choices = [...attribute.categories.keys()];
-  const text = (i) =>
-    attribute.categories[i].length > 60
-      ? `${attribute.categories[i].slice(0, 59)}…`
-      : attribute.categories[i];
   const select = h(
     "select",
     { id },
-    choices.map((i) => h("option", { value: i }, text(i))),
-    h("option", { value: "" }, missing),
+    attribute.categories.map((name, i) => option(String(i), name)),
+    option("", missing),
     h("option", { value: "unseen", hidden: true }, "never seen in training"),
   );
   let unseen = null;

@@ -4,7 +4,7 @@
  */
 
 import { probabilities } from "../core/evaluator.js";
-import { counted, percentText } from "../core/format.js";
+import { counted, percentText, sum, whole } from "../core/format.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { isCalibrated, kindOf, shownNumber } from "../model/kind.js";
 
@@ -17,14 +17,12 @@ const found = new WeakMap();
 
 /**
  * @param {object} store
- * @param {Array} values
- * @param {object} explained
+ * @param {object} explained what explanationOf returned
  * @param {function(): boolean} isStale
  * @returns {Promise<import("../model/ruleText.js").Parts>} empty where nothing is known
  */
-export async function certaintyParts(store, values, explained, isStale) {
-  const { model } = store.state;
-  const { prediction } = explained;
+export async function certaintyParts(store, explained, isStale) {
+  const { model, values, prediction } = explained;
   if (kindOf(model).isNumber) return intervalParts(store, prediction);
   if (!isCalibrated(model)) return countParts(store, explained);
   const c = model.classes.indexOf(prediction);
@@ -41,7 +39,7 @@ export async function certaintyParts(store, values, explained, isStale) {
   }
   if (!rows) return [...sure, "."];
   const basis = store.facts.overview.is_training === false ? "row" : "given row";
-  return [...sure, `: of ${counted(rows, basis)} with about this probability ${right.toLocaleString("en")} ${right === 1 ? "is" : "are"} `, { name: prediction }, "."];
+  return [...sure, `: of ${counted(rows, basis)} with about this probability ${whole(right)} ${right === 1 ? "is" : "are"} `, { name: prediction }, "."];
 }
 
 /** The probability of the class that each embedded row is decided as; null if given up. */
@@ -60,31 +58,25 @@ async function probabilitiesOf({ state, rows }, isStale) {
 }
 
 /** Rows that are decided by the same rule; where none decides alone, rows that are decided so. */
-function countParts({ facts, state, rows }, { prediction, rule, fired }) {
-  const { model } = state;
-  const label = { name: prediction };
+function countParts({ facts, state, rows }, { model, prediction, rule, fired }) {
   const training = facts.overview.is_training ? "training row" : "row";
-  const isRight = (right) => ` ${right.toLocaleString("en")} ${right === 1 ? "is" : "are"} `;
-  if (kindOf(model).isAlone) {
-    const entry = rule !== null && fired.length ? state.entries[rule - 1] : null;
-    const decides = entry && state.decides?.get(entry.number);
-    if (decides?.rows && decides.right !== null)
-      return [
-        `Of ${counted(decides.rows, training)} that rule ${entry.number} decides`, isRight(decides.right), label,
-        ` (${percentText(decides.right / decides.rows)}).`,
-      ];
-    const support = entry?.known.support;
-    const covered = support?.reduce((sum, one) => sum + one, 0);
-    if (!covered) return fired.length ? [] : ["No rule covers it: how sure this is, is unknown."];
-    const right = support[model.classes.indexOf(prediction)];
-    return [`Of ${counted(covered, "row")} that rule ${entry.number} covers`, isRight(right), label, ` (${percentText(right / covered)}).`];
-  }
-  if (!rows?.classes) return [];
   const c = model.classes.indexOf(prediction);
-  const own = [...state.decided.keys()].filter((i) => state.decided[i] === c);
-  const right = own.filter((i) => rows.classes[i] === c).length;
-  if (!own.length) return [];
-  return [`Of ${counted(own.length, training)} decided so`, isRight(right), label, ` (${percentText(right / own.length)}).`];
+  if (!kindOf(model).isAlone) {
+    if (!rows?.classes) return [];
+    const own = [...state.decided.keys()].filter((i) => state.decided[i] === c);
+    return count(own.length, own.filter((i) => rows.classes[i] === c).length, training, "decided so");
+  }
+  if (!fired.length) return ["No rule covers it: how sure this is, is unknown."];
+  const { number, known } = state.entries[rule - 1];
+  const decides = state.decides?.get(number);
+  if (decides && decides.right !== null) return count(decides.rows, decides.right, training, `that rule ${number} decides`);
+  return known.support ? count(sum(known.support), known.support[c], "row", `that rule ${number} covers`) : [];
+
+  function count(n, right, noun, which) {
+    if (!n) return [];
+    const isRight = ` ${whole(right)} ${right === 1 ? "is" : "are"} `;
+    return [`Of ${counted(n, noun)} ${which}${isRight}`, { name: prediction }, ` (${percentText(right / n)}).`];
+  }
 }
 
 /** Of the rules as learned; what was held back says nothing about edited ones. */

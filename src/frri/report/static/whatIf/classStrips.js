@@ -9,7 +9,7 @@
  */
 
 import { encode, fit, prepare, settle } from "../core/evaluator.js";
-import { boundsOf, rangeOf } from "../core/format.js";
+import { boundsOf, rangeOf, within } from "../core/format.js";
 
 const STRAIGHT_NORMS = new Set(["minimum", "product", "lukasiewicz", "drastic", "nilpotent_minimum"]);
 /** More pieces than this on one attribute nobody can see. */
@@ -163,7 +163,7 @@ function judgeAlong(one, j) {
     return {
       chosen,
       settle(x) {
-        values[j] = Math.min(Math.max(x, clipLow), clipHigh);
+        values[j] = within(x, clipLow, clipHigh);
         for (const [k, r] of moving) held[k] = degreeAt(ready.rules[r], fits[r], values[j]);
         const { decided, rule, silent: none } = settle(some, values, held);
         return { decided, rule: rule === null ? null : chosen[rule - 1] + 1, silent: none };
@@ -173,7 +173,7 @@ function judgeAlong(one, j) {
 
   /** Which rules speak loudest for and against each ordered class; where none does, which are nearest. */
   function speakersAt(x) {
-    const value = Math.min(Math.max(x, ready.attributes[j].clipLow), ready.attributes[j].clipHigh);
+    const value = within(x, ready.attributes[j].clipLow, ready.attributes[j].clipHigh);
     const counts = ready.rules.map((rule, r) => rule.weight * (levels[r].varies ? degreeAt(rule, fits[r], value) : levels[r].level));
     const names = speakers(ready, counts, 0);
     if (ready.fallback !== "nearest" || names.every((name) => name !== "")) return names.join();

@@ -1,31 +1,29 @@
 /** From the base to the answer: what each column, or columns that rules use together, add with the values of a row. */
 
-import { named, h, s } from "../core/dom.js";
-import { attributesByName, counted, showValue, signedText } from "../core/format.js";
+import { h, named, s, span, stretched } from "../core/dom.js";
+import { attributesByName, counted, showValue, signedText, sum } from "../core/format.js";
 import { kindOf, shownMove, shownNumber } from "../model/kind.js";
 
-const MOST_STEPS = 10;
+const MOST_STEPS = 6;
 
 /**
  * @param {object} store
- * @param {Array} values
- * @param {{total: number, base: number, added: number[]}} parts
+ * @param {object} explained what explanationOf returned, for rules that add up
  * @returns {HTMLElement}
  */
-export function contributionBars({ facts, state }, values, { total, base, added }) {
-  const { model } = state;
+export function contributionBars({ facts }, { model, values, total, base, added }) {
   const { isNumber, moves } = kindOf(model);
   const text = isNumber ? (value) => shownMove(facts, value) : signedText;
   const endText = isNumber ? (value) => shownNumber(facts, value) : signedText;
   const steps = groupsOf(model, values, added).sort((a, b) => Math.abs(b.by) - Math.abs(a.by));
   const shown = steps.slice(0, MOST_STEPS);
   const rest = steps.slice(MOST_STEPS);
-  if (rest.length) shown.push({ name: counted(rest.length, "other"), by: rest.reduce((sum, { by }) => sum + by, 0) });
-  let sum = base;
+  if (rest.length) shown.push({ name: counted(rest.length, "other"), by: sum(rest.map(({ by }) => by)) });
+  let reached = base;
   const bars = shown.map(({ name, by }) => {
-    const from = sum;
-    sum += by;
-    return { name, by, from, to: sum, isEnd: false, isTotal: false };
+    const from = reached;
+    reached += by;
+    return { name, by, from, to: reached, isEnd: false, isTotal: false };
   });
   const origin = isNumber ? base : 0;
   const end = (name, by, extra = {}) => ({ name, by, from: isNumber ? by : origin, to: by, isEnd: true, isTotal: false, ...extra });
@@ -43,14 +41,15 @@ export function contributionBars({ facts, state }, values, { total, base, added 
       return h(
         "li",
         { class: isTotal ? "total" : null },
-        h("span", { class: "name" }, name),
-        s(
-          "svg",
-          { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+        span("name", name),
+        stretched(
+          "",
+          100,
+          10,
           s("rect", { class: "zero", x: x(origin) - 0.15, width: 0.3, height: 10 }),
           s("rect", { class: colour, x: Math.min(left, 99), width: Math.max(right - left, 1), y: 1, height: 8 }),
         ),
-        h("span", { class: "number" }, (isEnd ? endText : text)(by)),
+        span("number", (isEnd ? endText : text)(by)),
       );
     }),
   );

@@ -9,7 +9,8 @@
 import { explain, predict } from "../core/evaluator.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { caseOf, classStrip } from "./classStrips.js";
-import { widthOf } from "../core/format.js";
+import { sum, widthOf } from "../core/format.js";
+import { usedColumns } from "../model/ranking.js";
 
 /** Steps of a rounded date: a day, an hour, a minute, a second, a microsecond. */
 const TIMES = [1, 24, 1440, 86400, 86400e6];
@@ -27,11 +28,9 @@ const FINER = 12;
  * @returns {Promise<?Map<number, object[]>>} pieces by attribute; null if given up
  */
 export async function allClassStrips(model, values, isStale = () => false) {
-  const used = new Set(model.rules.flatMap((rule) => rule.if.map(({ attribute }) => attribute)));
-  const columns = model.attributes.flatMap(({ name }, j) => (used.has(name) ? [j] : []));
   const one = caseOf(model, values);
   const strips = new Map();
-  const finished = await forEachYielding(columns, (j) => void strips.set(j, classStrip(one, j)), isStale);
+  const finished = await forEachYielding(usedColumns(model), (j) => void strips.set(j, classStrip(one, j)), isStale);
   return finished ? strips : null;
 }
 
@@ -62,8 +61,8 @@ export function singleChanges(model, values, strips, locked, most) {
   }
   const order = [...candidates.values()].sort((a, b) => a.cost - b.cost);
   const found = order.slice(0, most).map(({ j, value, cost, decided }) => {
-    const leads = (x) => predict(model, replaced(values, j, x)) === model.classes[decided];
-    return changeTo(model, replaced(values, j, readable(model.attributes[j], values[j], value, leads)), [j], cost);
+    const leads = (x) => predict(model, values.with(j, x)) === model.classes[decided];
+    return changeTo(model, values.with(j, readable(model.attributes[j], values[j], value, leads)), [j], cost);
   });
   return { found, reached: new Set(order.map(({ decided }) => model.classes[decided])) };
 }
@@ -80,12 +79,6 @@ function nearestPieces(attribute, value, pieces, now) {
     return others.map(({ from, decided }) => ({ value: attribute.categories[from], decided }));
   if (value === null) return others.map(({ from, to, decided }) => ({ value: (from + to) / 2, decided }));
   return others.map(({ from, to, decided }) => ({ value: value < from ? from : to, decided }));
-}
-
-function replaced(values, j, value) {
-  const copy = values.slice();
-  copy[j] = value;
-  return copy;
 }
 
 function costOf(attribute, before, after) {
@@ -146,7 +139,7 @@ export async function severalChanges(model, values, rows, decided, locked, isSta
   /** @type {?{row: Array, distance: number}} */
   let nearest = null;
   const cost = (row) =>
-    row.reduce((sum, value, j) => sum + costOf(model.attributes[j], values[j], value), 0);
+    sum(row.map((value, j) => costOf(model.attributes[j], values[j], value)));
   const others = Array.from({ length: rows.n }, (_, i) => i).filter((i) => decided[i] !== nowIndex);
   const finished = await forEachYielding(
     others,
@@ -166,7 +159,7 @@ export async function severalChanges(model, values, rows, decided, locked, isSta
     .map((attribute, j) => [costOf(attribute, values[j], found[j]), j])
     .sort((a, b) => b[0] - a[0]);
   for (const [, j] of order) {
-    const undone = replaced(found, j, values[j]);
+    const undone = found.with(j, values[j]);
     if (predict(model, undone) !== now) found = undone;
   }
   const changed = found.flatMap((value, j) => (value === values[j] ? [] : [j]));

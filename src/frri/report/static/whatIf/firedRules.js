@@ -1,16 +1,12 @@
-/**
- * Rules beside a row: those that fire with how far each condition holds, and those that nearly do with the
- * conditions that fail.
- */
+/** Rules beside a row: how far each condition holds, and those that fail. */
 
 import { ruleLabel, shareBar } from "../charts/chart.js";
-import { actionButton, h, sentence } from "../core/dom.js";
-import { degrees, fit, prepare, encode } from "../core/evaluator.js";
+import { actionButton, h, muted, sentence, span } from "../core/dom.js";
+import { degrees } from "../core/evaluator.js";
 import { phrasesOf } from "../model/ruleText.js";
 import { attributesByName, counted, missingText, shareText, showValue } from "../core/format.js";
 
 const MOST_RULES = 12;
-const MOST_NEAR = 3;
 
 /**
  * How far each condition of a rule holds, from 0 to 1.
@@ -20,7 +16,7 @@ const MOST_NEAR = 3;
  * @param {Array} values
  * @returns {number[]}
  */
-function membershipsOf(model, rule, values) {
+export function membershipsOf(model, rule, values) {
   const single = rule.if.map((condition) => ({ if: [condition], then: rule.then, weight: 1 }));
   return degrees({ ...model, rules: single }, values);
 }
@@ -48,16 +44,16 @@ function ruleItem(store, entry, values, { text, share, isDeciding, actions }) {
       actionButton(`Rule ${number}`, () => actions.openRule(number), "link"),
       ruleLabel(store, rule),
       share === null ? null : shareBar(share),
-      h("span", { class: "number" }, text),
+      span("number", text),
     ),
-    rule.if.length ? null : h("p", { class: "muted" }, "It has no conditions."),
+    rule.if.length ? null : muted("It has no conditions."),
     h(
       "ul",
       { class: "held" },
       phrasesOf(store, entry).map(({ parts, places }) => {
         const attribute = attributes.get(rule.if[places[0]].attribute);
         const held = Math.min(...places.map((k) => memberships[k]));
-        return h("li", {}, h("span", { class: "name" }, sentence(parts)), howFar(held, model, attribute, values));
+        return h("li", {}, span("name", sentence(parts)), howFar(held, model, attribute, values));
       }),
     ),
   );
@@ -69,69 +65,39 @@ function ruleItem(store, entry, values, { text, share, isDeciding, actions }) {
  * @param {object} store
  * @param {number[]} fired positions, in the order in which they are listed
  * @param {Array} values
- * @param {{held?: ?number[], text: function(number): string, deciding?: ?number, actions: object}} about
+ * @param {{held?: ?number[], text: function(number): string, deciding?: ?number, most?: number, actions: object}} about
  * @returns {Array}
  */
-export function firedList(store, fired, values, { held = null, text, deciding = null, actions }) {
+export function firedList(store, fired, values, { held = null, text, deciding = null, most = MOST_RULES, actions }) {
   const { entries } = store.state;
-  const rest = fired.length - MOST_RULES;
+  const rest = fired.length - most;
   const item = (r) =>
     ruleItem(store, entries[r], values, { text: text(r), share: held && held[r], isDeciding: r === deciding, actions });
   return [
-    h("ol", { class: "fired-rules" }, fired.slice(0, MOST_RULES).map(item)),
-    rest > 0 ? h("p", { class: "muted" }, `and ${counted(rest, "more rule")}`) : null,
+    h("ol", { class: "fired-rules" }, fired.slice(0, most).map(item)),
+    rest > 0 ? muted(`and ${counted(rest, "more rule")}`) : null,
   ];
 }
 
 function howFar(membership, model, attribute, values) {
   const value = values[model.attributes.indexOf(attribute)];
   const shown = value === null ? missingText(model, attribute) : showValue(attribute, value);
-  if (membership >= 1) return h("span", { class: "muted" }, `: it is ${shown}`);
-  if (membership > 0) return h("span", { class: "muted" }, `: it is ${shown}, holds to ${shareText(membership)}`);
-  return h("span", { class: "fails" }, ` fails: it is ${shown}`);
+  if (membership >= 1) return span("muted", `: it is ${shown}`);
+  if (membership > 0) return span("muted", `: it is ${shown}, holds to ${shareText(membership)}`);
+  return span("fails", ` fails: it is ${shown}`);
 }
 
 /**
- * Where no rule fires, the rule that decides all the same, with what fails; in a list, those before the
- * one that decides which fail by a single condition, the narrowest first.
+ * Where no rule fires, the rule that decides all the same, with what fails.
  *
  * @param {object} store
  * @param {Array} values
  * @param {object} explained
  * @param {object} actions
- * @returns {?Array}
+ * @returns {?HTMLElement}
  */
-export function nearList(store, values, explained, actions) {
-  const { model, entries } = store.state;
-  const show = (r, text) =>
-    ruleItem(store, entries[r], values, { text, share: null, isDeciding: false, actions });
-  if (!explained.fired.length && explained.rule !== null)
-    return [
-      h("h4", {}, "The nearest rule"),
-      h("ol", { class: "fired-rules" }, show(explained.rule - 1, "decides")),
-    ];
-  if (model.semantics.name !== "first-match") return null;
-  const end = explained.rule === null ? entries.length : explained.rule - 1;
-  const narrow = narrowly(model, values, end);
-  if (!narrow.length) return null;
-  return [
-    h("h4", {}, "Narrowly failed before it"),
-    h("ol", { class: "fired-rules" }, narrow.slice(0, MOST_NEAR).map(({ r }) => show(r, "one condition fails"))),
-  ];
-}
-
-/** The first rules of a list that fail by one condition, by how little that one fails. */
-function narrowly(model, values, end) {
-  const ready = prepare(model);
-  const encoded = encode(ready, values);
-  return ready.rules
-    .slice(0, end)
-    .map((rule, r) => {
-      const failing = rule.conditions
-        .map((condition) => fit(ready, rule, condition, encoded[condition.column]))
-        .filter((value) => !(value > 0));
-      return { r, failing, miss: -failing[0] };
-    })
-    .filter(({ failing }) => failing.length === 1)
-    .sort((a, b) => a.miss - b.miss);
+export function nearestRule(store, values, { fired, rule }, actions) {
+  if (fired.length || rule === null) return null;
+  const about = { text: "decides", share: null, isDeciding: false, actions };
+  return h("ol", { class: "fired-rules" }, ruleItem(store, store.state.entries[rule - 1], values, about));
 }

@@ -57,9 +57,7 @@ export function parseRow(model, text) {
   }
   // A further column at the end is most often the class.
   if (first.length !== attributes.length && first.length !== attributes.length + 1) {
-    throw new Error(
-      `Expected ${attributes.length} values (${listing(attributes)}), got ${first.length}.`,
-    );
+    throw wrongLength(attributes, first);
   }
   return attributes.map((attribute, j) => parseValue(attribute, first[j]));
 }
@@ -72,9 +70,7 @@ function fromJson(attributes, text) {
     throw new Error("This looks like JSON but cannot be read as such.");
   }
   if (Array.isArray(row) && row.length !== attributes.length) {
-    throw new Error(
-      `Expected ${attributes.length} values (${listing(attributes)}), got ${row.length}.`,
-    );
+    throw wrongLength(attributes, row);
   }
   return attributes.map((attribute, j) => {
     const value = Array.isArray(row)
@@ -105,9 +101,10 @@ function split(line, separator) {
   return [...cells, cell];
 }
 
-function listing(attributes) {
-  const names = attributes.slice(0, 5).map((attribute) => attribute.name);
-  return attributes.length > 5 ? `${names.join(", ")}, …` : names.join(", ");
+function wrongLength(attributes, row) {
+  const names = attributes.slice(0, 5).map(({ name }) => name);
+  const more = attributes.length > 5 ? ", …" : "";
+  return new Error(`Expected ${attributes.length} values (${names.join(", ")}${more}), got ${row.length}.`);
 }
 
 /** A model of one attribute, to read a value with. */

@@ -3,21 +3,26 @@
  */
 
 import { answerLabel, classColour, shareBar } from "../charts/chart.js";
-import { scalesOnce } from "../charts/distributions.js";
-import { h, named, put, sentence } from "../core/dom.js";
+import { h, muted, named, put, sentence, span } from "../core/dom.js";
 import { counted, percentText, shareText, showValue, signedText, withMinus } from "../core/format.js";
-import { degrees, explain, predict, probabilities, scores } from "../core/evaluator.js";
-import { isCalibrated, kindOf, partsOf, saidText, shownMove, shownNumber } from "../model/kind.js";
+import { predict, probabilities, scores } from "../core/evaluator.js";
+import { isCalibrated, kindOf, saidText, shownMove, shownNumber } from "../model/kind.js";
 import { certaintyParts } from "./certainty.js";
 import { isStraight } from "./classStrips.js";
 import { contributionBars } from "./contributionBars.js";
 import { allClassStrips, severalChanges, singleChanges } from "./counterfactuals.js";
-import { firedList, nearList } from "./firedRules.js";
-import { allCurves, extremes } from "./numberCurves.js";
+import { firedList, nearestRule } from "./firedRules.js";
+import { usedColumns } from "../model/ranking.js";
+import { explanationOf } from "./explanation.js";
+import { effectOf } from "../model/effects.js";
 
+/** Rules that are shown as reasons; all others are where it is computed. */
+const MOST_REASONS = 3;
 const MOST_CLASSES = 6;
 const MOST_CHANGES = 2;
 const MOST_COLUMNS = 6;
+/** Equal steps along the range of a column. */
+const STEPS = 60;
 
 /**
  * @param {object} store
@@ -30,27 +35,23 @@ export function whatIfResult(store, actions) {
   const sure = h("p", { class: "sure" });
   const truth = h("p", { class: "truth" });
   const why = h("div", { class: "reason" });
-  const change = h("div", { class: "change" }, h("p", { class: "muted" }, "Searching …"));
+  const change = h("div", { class: "change" }, muted("Searching …"));
   const computed = h("div", { class: "firing" });
-  const changing = kind.isNumber ? "What each column alone could make of it" : "What would change it";
   const element = h(
     "section",
     { class: "verdict", "aria-label": kind.answer },
     h("div", { class: "card now", role: "status" }, h("h2", { class: "kicker" }, kind.answer), decision, sure, truth),
     h("div", { class: "card" }, h("h3", {}, "Why"), why),
-    h("div", { class: "card" }, h("h3", {}, changing), change),
+    h("div", { class: "card" }, h("h3", {}, "What would change it"), change),
     h("details", { class: "card" }, h("summary", {}, "How it is computed"), computed),
   );
   let turn = 0;
   return { element, update };
 
   function update(values, row, locked) {
-    const { model } = store.state;
-    const explained = explain(model, values);
-    const held = degrees(model, values);
-    const about = { model, values, explained, held, parts: partsFor(model, values, held, explained) };
-    put(decision, answerLabel(store, explained.prediction));
-    put(truth, truthText(store, row, explained.prediction));
+    const about = explanationOf(store.state.model, values);
+    put(decision, answerLabel(store, about.prediction));
+    put(truth, truthText(store, row, about.prediction));
     put(why, whyBlock(store, about, actions));
     put(computed, computedBlock(store, about, actions));
     turn += 1;
@@ -60,7 +61,7 @@ export function whatIfResult(store, actions) {
     // When the answer has been painted.
     setTimeout(async () => {
       if (isStale()) return;
-      const certain = await certaintyParts(store, values, explained, isStale);
+      const certain = await certaintyParts(store, about, isStale);
       if (isStale()) return;
       put(sure, sentence(certain));
       const found = await (kind.isNumber ? reach : changes)(store, values, locked, actions, isStale);
@@ -69,17 +70,6 @@ export function whatIfResult(store, actions) {
       change.removeAttribute("aria-busy");
     });
   }
-}
-
-/** What each rule counts or adds: to a sum, or its share in a mean. */
-function partsFor(model, values, held, explained) {
-  const { adds, isNumber } = kindOf(model);
-  if (adds) return partsOf(model, held, scores(model, values), explained.prediction);
-  const { classes, costs, rules } = model;
-  const counts = rules.map(({ weight, then }, r) => weight * held[r] * (costs?.[classes.indexOf(then)] ?? 1));
-  if (!isNumber) return { added: counts };
-  const total = counts.reduce((sum, count) => sum + count, 0);
-  return { added: counts.map((count, r) => (total > 0 ? count / total : Number(r + 1 === explained.rule))) };
 }
 
 function truthText({ rows, facts }, row, prediction) {
@@ -95,68 +85,56 @@ function truthText({ rows, facts }, row, prediction) {
 // ------------------------------------------------------------------ why
 
 function whyBlock(store, about, actions) {
-  const { model, values, explained, parts } = about;
-  const { adds, addsVotes, moves, isAlone, isNumber, isOrdered } = kindOf(model);
-  const { fired, rule, prediction } = explained;
+  const { model, values, fired, rule, prediction, second } = about;
+  const { adds, addsVotes, moves, isAlone, isNumber } = kindOf(model);
   if (adds) {
     const text = addsVotes
-      ? ["Columns by what they add to the lead of ", named(prediction), parts.second === undefined ? "" : [" over ", named(parts.second)], ":"]
+      ? ["Columns by what they add to the lead of ", named(prediction), second === undefined ? "" : [" over ", named(second)], ":"]
       : `Columns by what they add${moves ? "; the higher the sum, the higher the class" : ""}:`;
-    return [h("p", {}, text), contributionBars(store, values, parts)];
+    return [h("p", {}, text), contributionBars(store, about)];
   }
-  if (!fired.length) return h("p", {}, sentence(silentParts(store, model, rule, prediction)));
+  const number = rule && store.state.entries[rule - 1].number;
+  if (!fired.length) {
+    const fallback = store.facts.fallbacks[rule === null ? (isNumber ? "base" : "priors") : model.semantics.fallback];
+    return h("p", {}, `No rule fires: ${fallback}${rule === null ? "" : `, here rule ${number}`}.`);
+  }
   const text = isNumber
     ? "The mean of the numbers of the rules that hold, weighted:"
-    : isOrdered
+    : !isAlone
       ? "These rules hold:"
-      : model.semantics.name === "first-match"
-        ? `Rule ${store.state.entries[rule - 1].number} is the first in the list that holds:`
-        : `Rule ${store.state.entries[rule - 1].number} decides:`;
+      : `Rule ${number} ${model.semantics.name === "first-match" ? "is the first in the list that holds" : "decides"}:`;
   const shown = isAlone ? [rule - 1] : firedByPart(about);
-  return [h("p", {}, text), firedList(store, shown, values, { text: partText(store, about), actions })];
-}
-
-function silentParts({ state }, model, rule, prediction) {
-  if (kindOf(model).isNumber && rule === null) return ["No rule holds: the base is the answer."];
-  if (rule === null)
-    return [`No rule covers this row: the most frequent class in training${model.costs ? ", times its cost," : ""} decides, `, { name: prediction }, "."];
-  const how = {
-    nearest: "is the nearest to covering it and decides: ",
-    stretched: "counts most up to its first condition that fails and decides: ",
-    partial: "counts most by the conditions that hold and decides: ",
-  };
-  const answer = kindOf(model).isNumber ? saidText(model, model.rules[rule - 1]) : prediction;
-  return [`No rule covers this row. Rule ${state.entries[rule - 1].number} ${how[model.semantics.fallback]}`, { name: answer }, "."];
+  return [h("p", {}, text), firedList(store, shown, values, { text: partText(store, about), most: MOST_REASONS, actions })];
 }
 
 /** Positions of the rules that fire, those that count most first; in a list in its order. */
-function firedByPart({ model, explained, parts }) {
-  const fired = explained.fired.map((number) => number - 1);
-  if (model.semantics.name === "first-match") return fired;
-  return fired.sort((a, b) => Math.abs(parts.added[b]) - Math.abs(parts.added[a]));
+function firedByPart({ model, fired, added }) {
+  const places = fired.map((number) => number - 1);
+  if (model.semantics.name === "first-match") return places;
+  return places.sort((a, b) => Math.abs(added[b]) - Math.abs(added[a]));
 }
 
-function partText({ facts, state }, { model, parts }) {
+function partText({ facts, state }, { model, added }) {
   const { isNumber, adds } = kindOf(model);
-  if (adds) return (r) => (isNumber ? shownMove(facts, parts.added[r]) : signedText(parts.added[r]));
-  if (isNumber) return (r) => `${percentText(parts.added[r])} of ${saidText(model, state.entries[r].rule)}`;
+  if (adds) return (r) => (isNumber ? shownMove(facts, added[r]) : signedText(added[r]));
+  if (isNumber) return (r) => `${percentText(added[r])} of ${saidText(model, state.entries[r].rule)}`;
   return () => "";
 }
 
 /** Degrees, weights and scores: all rules that hold, those that nearly do, and what each class comes to. */
 function computedBlock(store, about, actions) {
-  const { model, values, explained, held, parts } = about;
+  const { model, values, rule, held, added } = about;
   const { entries } = store.state;
   const fired = firedByPart(about);
   const { isAlone, isNumber, adds } = kindOf(model);
   const how = (r) =>
     adds || isNumber
       ? partText(store, about)(r)
-      : `${shareText(held[r])} × ${shareText(entries[r].rule.weight)}${model.costs ? " × cost" : ""} = ${shareText(parts.added[r])}`;
+      : `${shareText(held[r])} × ${shareText(entries[r].rule.weight)}${model.costs ? " × cost" : ""} = ${shareText(added[r])}`;
   return [
-    h("p", { class: "muted" }, adds ? "What each rule adds, times the degree to which it holds." : "Degree to which a rule holds × its weight."),
-    fired.length ? firedList(store, fired, values, { text: how, held, deciding: isAlone ? explained.rule - 1 : null, actions }) : h("p", { class: "muted" }, "No rule covers this row."),
-    nearList(store, values, explained, actions),
+    muted(adds ? "What each rule adds, times the degree to which it holds." : "Degree to which a rule holds × its weight."),
+    fired.length ? firedList(store, fired, values, { text: how, held, deciding: isAlone ? rule - 1 : null, actions }) : muted("No rule covers this row."),
+    nearestRule(store, values, about, actions),
     isNumber ? null : [h("h4", {}, "Classes"), h("ul", { class: "scores" }, classItems(store, model, values))],
   ];
 }
@@ -176,8 +154,8 @@ function classItems(store, model, values) {
       {},
       answerLabel(store, model.classes[c]),
       isSure ? shareBar(share, classColour(store.facts, c)) : h("span", {}),
-      h("span", { class: "number" }, isSure ? percentText(share) : ""),
-      isOrdered && !c ? null : h("span", { class: "muted number" }, `${isOrdered ? "at least" : "score"} ${scoreText(perClass[c])}`),
+      span("number", isSure ? percentText(share) : ""),
+      isOrdered && !c ? null : span("muted number", `${isOrdered ? "at least" : "score"} ${scoreText(perClass[c])}`),
     ),
   );
   if (order.length > MOST_CLASSES)
@@ -187,32 +165,27 @@ function classItems(store, model, values) {
 
 // ------------------------------------------------------------------ what would change it
 
-/** The nearest changes of what may be changed. */
+/** The nearest changes of what may be changed: of single columns, and of several where these are not enough. */
 async function changes(store, values, locked, actions, isStale) {
   const { model, decided } = store.state;
   const strips = await allClassStrips(model, values, isStale);
   if (!strips || isStale()) return null;
   actions.showStrips(strips);
   const { found, reached } = singleChanges(model, values, strips, locked, MOST_CHANGES);
-  let several = null;
-  if (!found.length && store.rows) several = await severalChanges(model, values, store.rows, decided, locked, isStale);
-  if (several === undefined) return null;
-  const kept = locked.size ? ` ${counted(locked.size, "column")} fixed.` : "";
-  if (!found.length && !several) {
-    const where = store.rows ? "no single column within its range, and no embedded row, changes the decision" : "no single column within its range changes the decision";
-    return h("p", { class: "muted" }, `Nothing found: ${where}.${kept}`);
-  }
+  const proven = isStraight(model) ? "The nearest values of single columns, proven; rounded, if at all, beyond the border." : "Found by search along single columns.";
+  const notes = found.length ? [proven] : ["No single column within its range changes the decision."];
   const others = model.classes.filter((label) => !reached.has(label) && label !== predict(model, values));
-  const notes = [];
-  if (several) notes.push("No single column is enough. Found by search: a smaller change may exist.");
-  else if (isStraight(model)) notes.push("The nearest values of single columns, proven; rounded, if at all, beyond the border.");
-  else notes.push("Found by search along single columns.");
-  if (!several && others.length && model.classes.length <= MOST_CLASSES)
+  if (found.length && others.length && model.classes.length <= MOST_CLASSES)
     notes.push(`No single column leads to ${others.join(" or ")}.`);
-  return [
-    h("ol", { class: "changes" }, (several ? [several] : found).map((one) => changeItem(store, values, one, actions))),
-    h("p", { class: "muted" }, `${notes.join(" ")}${kept}`),
-  ];
+  if (found.length < MOST_CHANGES && store.rows) {
+    const kept = new Set([...locked, ...found.flatMap(({ changed }) => changed)]);
+    const several = await severalChanges(model, values, store.rows, decided, kept, isStale);
+    if (several === undefined) return null;
+    if (several) found.push(several);
+    if (several) notes.push("Several columns together: found by search, a smaller change may exist.");
+  }
+  if (locked.size) notes.push(`${counted(locked.size, "column")} fixed.`);
+  return [h("ol", { class: "changes" }, found.map((one) => changeItem(store, values, one, actions))), muted(notes.join(" "))];
 }
 
 function changeItem(store, values, { changed, values: after, prediction, rule, silent }, actions) {
@@ -236,20 +209,29 @@ function changeItem(store, values, { changed, values: after, prediction, rule, s
 
 /** Columns by how far they alone can move a number. */
 async function reach(store, values, locked, actions, isStale) {
-  const { facts, state } = store;
-  const curves = await allCurves(state.model, values, scalesOnce(store), isStale);
-  if (!curves || isStale()) return null;
+  const { facts } = store;
+  const curves = new Map();
+  for (const j of usedColumns(store.state.model)) {
+    const points = await effectOf(store, j, STEPS, isStale, [values]);
+    if (!points) return null;
+    curves.set(j, points);
+  }
   actions.showStrips(curves);
+  const answer = ({ means }) => means[0];
   const found = [...curves]
     .filter(([j]) => !locked.has(j))
-    .map(([j, points]) => ({ attribute: facts.model.attributes[j], ...extremes(points) }))
-    .filter(({ lowest, highest }) => highest.answer > lowest.answer)
-    .sort((a, b) => b.highest.answer - b.lowest.answer - (a.highest.answer - a.lowest.answer));
+    .map(([j, points]) => {
+      const first = (way) => points.toSorted((a, b) => way * (answer(a) - answer(b)))[0];
+      return { attribute: facts.model.attributes[j], lowest: first(1), highest: first(-1) };
+    })
+    .map((one) => ({ ...one, width: answer(one.highest) - answer(one.lowest) }))
+    .filter(({ width }) => width > 0)
+    .sort((a, b) => b.width - a.width);
   const kept = locked.size ? ` ${counted(locked.size, "column")} fixed.` : "";
-  if (!found.length) return h("p", { class: "muted" }, `No single column within its range changes it.${kept}`);
-  const end = (attribute, { at, answer }) => [
-    `${shownNumber(facts, answer)} at `,
-    named(showValue(attribute, attribute.categories ? attribute.categories[at] : at)),
+  if (!found.length) return muted(`No single column within its range changes it.${kept}`);
+  const end = (attribute, point) => [
+    `${shownNumber(facts, answer(point))} at `,
+    named(showValue(attribute, attribute.categories?.[point.at] ?? point.at)),
   ];
   return [
     h(
@@ -259,6 +241,6 @@ async function reach(store, values, locked, actions, isStale) {
         h("li", {}, h("b", {}, named(attribute.name)), ": ", end(attribute, lowest), " to ", end(attribute, highest)),
       ),
     ),
-    h("p", { class: "muted" }, `Lowest and highest along the curves below the columns.${kept}`),
+    muted(`Lowest and highest prediction as one column moves alone.${kept}`),
   ];
 }

@@ -1,6 +1,7 @@
 /** Where a row of What-if comes from: typical values, an embedded row, a pasted one. */
 
-import { actionButton, h, labelled } from "../core/dom.js";
+import { actionButton, h, labelled, muted } from "../core/dom.js";
+import { whole, within } from "../core/format.js";
 
 /**
  * @param {object} store
@@ -27,9 +28,9 @@ export function rowPicker({ rows, facts }, { tryRow, paste, tryTypical, copyLink
   const highest = rows ? rows.number(rows.n - 1) : 0;
   const number = h("input", { type: "number", id: "row-number", min: 1, max: highest, step: 1, placeholder: "–" });
   number.addEventListener("change", () => {
-    const chosen = Math.min(Math.max(Math.round(Number(number.value) || 1), 1), highest);
+    const chosen = within(Math.round(Number(number.value) || 1), 1, highest);
     const found = rows.find(chosen);
-    note.textContent = found < 0 ? `Row ${chosen} is not among the ${rows.n.toLocaleString("en")} embedded rows.` : "";
+    note.textContent = found < 0 ? `Row ${chosen} is not among the ${whole(rows.n)} embedded rows.` : "";
     if (found >= 0) tryRow(found);
   });
   const element = h(
@@ -52,7 +53,7 @@ export function rowPicker({ rows, facts }, { tryRow, paste, tryTypical, copyLink
       actionButton("Use it", use),
     ),
     facts.data?.sampled
-      ? h("p", { class: "muted" }, `A random sample of ${rows.n.toLocaleString("en")} of ${facts.data.n_rows.toLocaleString("en")} rows is embedded.`)
+      ? muted(`A random sample of ${whole(rows.n)} of ${whole(facts.data.n_rows)} rows is embedded.`)
       : null,
     note,
   );

@@ -7,7 +7,7 @@ import { scalesOnce } from "../charts/distributions.js";
 import { byId, h, put } from "../core/dom.js";
 import { counted, rangeOf } from "../core/format.js";
 import { recall, remember } from "../core/memory.js";
-import { ranking } from "../model/ranking.js";
+import { ranking, usedColumns } from "../model/ranking.js";
 import { valueField } from "./attributeField.js";
 import { caseAddress } from "./caseLink.js";
 import { parseRow } from "./parseRow.js";
@@ -72,14 +72,11 @@ export function whatIfView(store, actions) {
 
   /** The most important first; those that no rule uses come last, folded away. Edits may change which these are. */
   function arrange() {
-    const names = new Set(
-      store.state.entries.flatMap(({ rule }) => rule.if.map((condition) => condition.attribute)),
-    );
-    const places = model.attributes.map(({ name }) => names.has(name));
+    const places = usedColumns(store.state.model);
     if (String(places) === order) return;
     order = String(places);
     const [used, unused] = [true, false].map((isUsed) =>
-      ranked.filter((j) => places[j] === isUsed).map((j) => fields[j].element),
+      ranked.filter((j) => places.includes(j) === isUsed).map((j) => fields[j].element),
     );
     put(
       form,
@@ -107,8 +104,7 @@ export function whatIfView(store, actions) {
   }
 
   function change(j, value) {
-    values = values.slice();
-    values[j] = value;
+    values = values.with(j, value);
     row = null;
     settled();
   }
