@@ -10,6 +10,7 @@ import make_conformance
 from frri import RuleSet
 from frri.explain.bounds import DecisionBounds, Goal, Space
 from frri.export import to_javascript, to_python
+from frri.export.program import Assignment, evaluate, lower
 from frri.fuzzy import T_NORMS
 from frri.rules import _predict_kernels as bulk
 from frri.rules.inference import Decision
@@ -145,6 +146,35 @@ def test_bounds_of_a_single_point(ruleset, expected):
 
 
 # ---------------------------------------------------------------- engines elsewhere
+
+
+@every
+def test_scoring_program(ruleset, expected):
+    """The reference of all printers: the library's own bits, except for probabilities."""
+    program, decision = lower(ruleset), ruleset.decide(FRAME)
+    names = [*assigned(program.steps), *assigned(program.probability_steps)]
+    assert len(names) == len(set(names))
+    for i, (row, answer) in enumerate(zip(ROWS, expected, strict=True)):
+        found = evaluate(program, row)
+        assert found["prediction"] == decision.answers[i]
+        assert found["rule"] == (0 if answer["deciding"] is None else answer["deciding"] + 1)
+        assert found["degrees"] == decision.degrees[i].tolist()
+        exact = ruleset.semantics.name != "cumulative-logits"  # which have an exponential
+        assert not exact or found["scores"] == decision.scores[i].tolist()
+        close(found["scores"], answer["scores"])
+        if ruleset.classes:
+            assert found["score"] == found["scores"][ruleset.classes.index(found["prediction"])]
+            assert found["prediction"] == answer["answer"]
+            close(found["probabilities"], answer["probabilities"])
+
+
+def assigned(steps):
+    for step in steps:
+        if isinstance(step, Assignment):
+            yield step.name
+        else:
+            yield from (*assigned(step.holds), *assigned(step.fails))
+            yield from (name for name, _, _ in step.results)
 
 
 @every
