@@ -74,8 +74,8 @@ chromium:
 
 browser: chromium $(VENV)/installed-dev
 	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
-	@test -e $(AXE) -a -e $(NODE)/esbuild -a -e $(NODE)/tsc -a -e $(NODE)/oxlint || ! command -v npm >/dev/null || \
-	  npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 typescript@5.9.3 oxlint@1.93.0 || true
+	@test -e $(AXE) -a -e $(NODE)/esbuild -a -e $(NODE)/tsc -a -e $(NODE)/oxlint -a -e $(VENV)/axe/node_modules/feelin -a -e $(VENV)/axe/node_modules/@hbtgmbh || ! command -v npm >/dev/null || \
+	  npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 typescript@5.9.3 oxlint@1.93.0 feelin@8.2.0 @hbtgmbh/dmn-eval-js@1.5.0 || true
 
 # The scripts and style sheets of the report page, bundled into src/frri/report/page.js and page.css.
 page: browser

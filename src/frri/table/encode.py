@@ -419,3 +419,22 @@ def _booleans(categories: Sequence[str]) -> dict[bool, str]:
     found = [(words[c.lower()], c) for c in categories if c.lower() in words]
     values = [value for value, _ in found]
     return {value: category for value, category in found if values.count(value) == 1}
+
+
+def category_spellings(categories: Sequence[str]) -> dict[str, str]:
+    """Return every text that means a category, for engines that compare texts as they are.
+
+    Words of booleans are spelled in lower case, upper case and with a capital.
+
+    Examples
+    --------
+    >>> category_spellings(["t"])
+    {'t': 't', 'T': 't', 'true': 't', 'TRUE': 't', 'True': 't', '1': 't', '1.0': 't'}
+    >>> category_spellings(["red"])
+    {'red': 'red'}
+    """
+    texts = category_texts(categories)
+    if folding(categories) is str:
+        return texts
+    forms = (str, str.upper, str.title)
+    return {form(text): category for text, category in texts.items() for form in forms}
