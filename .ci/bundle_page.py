@@ -1,7 +1,7 @@
 """Bundle the scripts and the style sheets of the report page into one file each, with esbuild.
 
-`make page` runs it after a change of src/frri/report/static or src/frri/export/evaluator.js; with
-`--check` it fails if the files are not current. Users of the package need neither esbuild nor Node.
+`make page` runs it after a change of src/frri/report/static; with `--check` it fails if the files
+are not current. Users of the package need neither esbuild nor Node.
 """
 
 import subprocess

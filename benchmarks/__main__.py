@@ -38,6 +38,7 @@ BENCHMARKS = (
     "ordinal",
     "regression",
     "page",
+    "exports",
 )
 
 

@@ -5,11 +5,15 @@ import os
 import sqlite3
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import frri
 from frri.export import to_javascript, to_python, to_sql
+
+PAGE_EVALUATOR = Path(frri.__file__).parent / "report" / "static" / "core" / "evaluator.js"
 
 # What the library does is tested everywhere; these tests need more of the system around it.
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals, shells and modes of POSIX")
@@ -79,6 +83,13 @@ class Program:
         self.process.stdin.close()
         self.process.wait(10)
         self.process.stdout.close()
+
+
+def python_module(ruleset):
+    """Return the exported Python module, in this process."""
+    module = {}
+    exec(to_python(ruleset), module)
+    return SimpleNamespace(**module)
 
 
 def sqlite_answers(ruleset, frame, **options):

@@ -16,7 +16,7 @@ from frri.rules import _predict_kernels as bulk
 from frri.rules.inference import Decision
 from frri.rules.semantics import MEANINGS, Missing
 from frri.table import to_matrix
-from programs import duck_answers, records, sqlite_answers
+from programs import PAGE_EVALUATOR, duck_answers, records, sqlite_answers
 
 TABLE = json.loads(make_conformance.PATH.read_text(encoding="utf-8"))
 ROWS = TABLE["rows"]
@@ -187,6 +187,15 @@ def test_javascript_module(ruleset, expected, node):
     programs_agree(node, to_javascript(ruleset), ruleset, expected)
 
 
+@every
+def test_evaluator_of_the_page(ruleset, expected, node):
+    (node.folder / "evaluator.mjs").write_text(PAGE_EVALUATOR.read_text("utf-8"), encoding="utf-8")
+    names = ["explain", "predict", "scores", "probabilities"]
+    functions = "".join(f"export const {n} = (row) => page.{n}(model, row);" for n in names)
+    source = f'import * as page from "./evaluator.mjs"; const model = {ruleset.to_json()};'
+    programs_agree(node, source + functions, ruleset, expected)
+
+
 def programs_agree(program, source, ruleset, expected):
     names = ["explain", "predict", "scores"]
     names += ["probabilities"] if ruleset.classes else []
@@ -221,16 +230,3 @@ def test_databases(ruleset, expected, database, duck):
     if ruleset.task == "ordinal":
         scores = [[s[ruleset.classes.index(a)]] for s, a in zip(scores, answered, strict=True)]
     close([answer[3] for answer in answers], [max(s) for s in scores])
-
-
-# ---------------------------------------------------------------- refusals
-
-
-@pytest.mark.parametrize("program", ["bare_python", "node"])
-def test_modules_refuse_a_semantics_of_the_future(program, request):
-    export = to_python if program == "bare_python" else to_javascript
-    future = "rule-of-thumb".join(export(RULESETS[0][0]).rsplit("best-rule", 1))
-    with pytest.raises(
-        AssertionError, match=r"does not know .{1,2}rule-of-thumb.*export the rules"
-    ):
-        request.getfixturevalue(program).run(future, ROWS[:1])

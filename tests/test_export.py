@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from math import inf, nextafter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,13 +33,18 @@ from frri.export import (
     to_sql,
     to_text,
 )
-from frri.export.evaluator import Evaluator
-from frri.export.modules import evaluator_model, evaluator_source
 from frri.export.sql_dialects import DIALECTS
 from frri.rules import RuleStatistics
 from frri.rules.semantics import MEANINGS
 from frri.rules.text import ruleset_html
-from programs import agree, duck_answers, required, sqlite_answers
+from programs import (
+    PAGE_EVALUATOR,
+    agree,
+    duck_answers,
+    python_module,
+    required,
+    sqlite_answers,
+)
 from thorough import often
 
 HOSTILE = (
@@ -327,9 +331,7 @@ def test_long_rules_run_in_databases(t_norm, fallback, duck):
     rows[np.arange(0, 40, 4), np.arange(0, 60, 6)] = 0.95
     rows[:5, 0] = 0.75
     frame = pd.DataFrame(rows, columns=[a.name for a in ruleset.attributes])
-    expected = [
-        Evaluator(evaluator_model(ruleset)).explain(row) for row in frame.to_dict("records")
-    ]
+    expected = [python_module(ruleset).explain(row) for row in frame.to_dict("records")]
     assert len({(answer["prediction"], answer["rule"]) for answer in expected}) > 1
     for answers in (sqlite_answers(ruleset, frame), duck_answers(duck, ruleset, frame)):
         assert [a[1:3] for a in answers] == [(e["prediction"], e["rule"]) for e in expected]
@@ -343,9 +345,7 @@ def test_a_rule_may_have_more_conditions_than_an_expression_is_deep(t_norm, fall
     rows[1, 39], rows[2, 0] = 0.95, 0.75
     rows[1:, 7] = 0.1
     frame = pd.DataFrame(rows, columns=[a.name for a in ruleset.attributes])
-    expected = [
-        Evaluator(evaluator_model(ruleset)).explain(row) for row in frame.to_dict("records")
-    ]
+    expected = [python_module(ruleset).explain(row) for row in frame.to_dict("records")]
     for answers in (sqlite_answers(ruleset, frame), duck_answers(duck, ruleset, frame)):
         assert [a[1:3] for a in answers] == [(e["prediction"], e["rule"]) for e in expected]
         np.testing.assert_allclose([a[3] for a in answers], ruleset.scores(frame).max(axis=1))
@@ -427,7 +427,7 @@ def test_words_for_truth_values_mean_1_and_0_where_training_had_these(duck, bare
     expected = ["ill", "well", "ill", "well", "ill", "well", "well"]
     frame = pd.DataFrame({"smoker": pd.Series(written, dtype=object), "age": 40.0})
     assert ruleset.predict(frame).tolist() == expected
-    evaluator = Evaluator(evaluator_model(ruleset))
+    evaluator = python_module(ruleset)
     rows = [{"smoker": text, "age": 40.0} for text in written]
     assert [evaluator.predict(row) for row in rows] == expected
     assert [row[1] for row in sqlite_answers(ruleset, frame)] == expected
@@ -440,7 +440,7 @@ def test_words_for_truth_values_mean_1_and_0_where_training_had_these(duck, bare
     old = replace(
         ruleset, rules=(Rule((NumericCondition("age", core_low=60.0, support_low=60.0),), "ill"),)
     )
-    for answer in (old.predict, Evaluator(evaluator_model(old)).predict):
+    for answer in (old.predict, python_module(old).predict):
         with pytest.raises(ValueError, match="'age' holds 'yes'"):
             answer({"smoker": 1, "age": "yes"})
 
@@ -674,8 +674,8 @@ def test_a_category_is_recognised_in_any_form(
         rules, (attribute,), labels, fallback="priors", class_counts=(*[1] * len(categories), 2)
     )
     expected = ["none" if code in {None, -1} else str(code) for code in codes]
-    evaluator = Evaluator(evaluator_model(ruleset))
-    for value, code, label in zip(values, codes, expected, strict=True):
+    evaluator = python_module(ruleset)
+    for value, label in zip(values, expected, strict=True):
         # Every value in a column of its own type, as a data frame has it, and among others.
         for column in (pd.Series([value]), pd.Series([value, "?"], dtype=object)):
             frame = pd.DataFrame({"n": column})
@@ -687,8 +687,6 @@ def test_a_category_is_recognised_in_any_form(
         table = pd.DataFrame({"n": pd.Series([value])})
         assert duck_answers(duck, ruleset, table)[0][1] == label, value
         assert evaluator.predict({"n": value}) == label
-        if code is not None and code >= 0:
-            assert evaluator.encode({"n": value}) == [code]
     rows = [{"n": value} for value in values]
     assert [a[0] for a in bare_python.run(to_python(ruleset), rows)] == expected
     assert [a[0] for a in node.run(to_javascript(ruleset), rows)] == expected
@@ -767,7 +765,7 @@ def test_what_sql_cannot_say_gets_one_sentence(change, options, message):
 def test_javascript_evaluates_any_saved_ruleset(tmp_path):
     """The evaluator by itself, with the whole JSON as the library saves it."""
     required("node", shutil.which("node"))
-    (tmp_path / "evaluator.mjs").write_text(evaluator_source("evaluator.js"), encoding="utf-8")
+    (tmp_path / "evaluator.mjs").write_text(PAGE_EVALUATOR.read_text("utf-8"), encoding="utf-8")
     ruleset = replace(MIXED, about={"learner": "none"})
     (tmp_path / "model.json").write_text(ruleset.to_json(), encoding="utf-8")
     (tmp_path / "run.mjs").write_text(
@@ -811,12 +809,14 @@ def test_javascript_evaluates_any_saved_ruleset(tmp_path):
 
 
 def test_python_explains_what_it_cannot_read():
-    evaluator = Evaluator(evaluator_model(MIXED))
+    evaluator = python_module(MIXED)
     row = {"n": 1.5, "b": False, "d": "2022-01-09", "o": "mid"}
-    assert evaluator.encode(row) == evaluator.encode(list(row.values())) == [1.5, 0, 19001, 1]
-    assert evaluator.encode(row | {"n": np.float64(1.5), "o": np.str_("mid")}) == [1.5, 0, 19001, 1]
+    known = evaluator.degrees(row)
+    assert known == MIXED.degrees(row)[0].tolist() == evaluator.degrees(list(row.values()))
+    assert evaluator.degrees(row | {"n": np.float64(1.5), "o": np.str_("mid")}) == known
     moment = datetime(2022, 1, 9, 2, tzinfo=timezone(timedelta(hours=2)))
-    assert evaluator.encode(row | {"d": moment}) == evaluator.encode(row | {"d": date(2022, 1, 9)})
+    for day in (moment, date(2022, 1, 9), "2022-01-09T00:00:00Z", "2022-01-08T22:00-02:00", 19001):
+        assert evaluator.degrees(row | {"d": day}) == known
     for bad, message in (
         ({}, "no column 'n'"),
         (row | {"n": "x"}, "not a number"),
@@ -826,6 +826,35 @@ def test_python_explains_what_it_cannot_read():
     ):
         with pytest.raises(ValueError, match=message):
             evaluator.predict(bad)
+
+
+def test_modules_accept_what_a_file_contains(bare_python, node):
+    """Empty strings are missing as in a CSV file, and dates may have a time zone."""
+    row = {"n": "", "b": "", "d": "", "o": ""}
+    gone = dict.fromkeys(row)
+    for ruleset in (MIXED, replace(MIXED, semantics=replace(MIXED.semantics, missing="similar"))):
+        known = ruleset.degrees(gone)[0].tolist()
+        moments = [
+            "2022-01-09T07:03:59Z",
+            "2022-01-09T09:03:59+02:00",
+            "2022-01-09 07:03:59.0000001",
+        ]
+        days = [gone | {"d": text} for text in moments]
+        day = ruleset.degrees(gone | {"d": "2022-01-09T07:03:59"})[0].tolist()
+        expected = [known, known, day, day, day]
+        for program, export in ((bare_python, to_python), (node, to_javascript)):
+            answers = program.run(export(ruleset), [row, gone, *days], ["degrees"])
+            assert [answer[0] for answer in answers] == expected
+    empty = RuleSet(
+        (Rule((NominalCondition("c", frozenset({""})),), "in"),),
+        (Attribute("c", categories=("", "x")),),
+        ("in", "out"),
+        fallback="priors",
+        class_counts=(1, 2),
+    )
+    for program, export in ((bare_python, to_python), (node, to_javascript)):
+        answers = program.run(export(empty), [{"c": ""}, {"c": None}, {"c": "x"}])
+        assert [answer[0] for answer in answers] == ["in", "out", "out"]
 
 
 def test_numbers_that_javascript_cannot_hold_are_refused():
@@ -923,9 +952,10 @@ def test_hostile_names_stay_literals_of_programs():
     source = to_python(ruleset)
     assert source.isascii()
     tree = ast.parse(source, feature_version=(3, 8))
-    plain = to_python(replace(ruleset, rules=()))
-    kinds = [type(node) for node in tree.body]
-    assert kinds == [type(node) for node in ast.parse(plain).body]
+    kinds = {type(node) for node in tree.body[1:]}
+    assert kinds == {ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef}
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert len(imports) == 4
     script = to_javascript(ruleset)
     assert script.isascii()
     for mark in ("</", "<!--", "<script"):
@@ -941,12 +971,6 @@ def test_an_empty_ruleset_can_be_exported(duck, bare_python, node):
     for export in FORMATS.values():
         assert isinstance(export(ruleset), str)
     agree(ruleset, pd.DataFrame({"n": [1.0, np.nan]}), duck, bare_python, node)
-
-
-def test_what_the_web_needs_is_in_the_package():
-    import frri.export
-
-    assert Path(frri.export.__file__).with_name("evaluator.js").is_file()
 
 
 @pytest.mark.parametrize("export", [to_markdown, to_latex, RuleSet._repr_html_])

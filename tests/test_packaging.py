@@ -60,7 +60,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert files == package
     assert {
         "frri/py.typed",
-        "frri/export/evaluator.js",
         "frri/report/page.css",
         "frri/report/page.js",
         "frri/report/template.html",

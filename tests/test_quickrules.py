@@ -18,9 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive_rough as naive
-from frri import RuleSet, fuzzy
+from frri import NumericCondition, Rule, RuleSet, fuzzy
 from frri.compare.datasets import load
-from frri.export import evaluator
+from frri.export.program import evaluate, lower
 from frri.learners import quickrules
 from frri.learners.quickrules import PositiveRegion, QuickRulesClassifier
 from frri.rules import NominalCondition
@@ -208,7 +208,11 @@ degree = st.floats(0, 1) | st.integers(0, 12).map(lambda k: k / 12)
 def test_t_norms_agree_to_the_last_bit(pairs, t_norm):
     a, b = np.array(pairs).T
     expected = fuzzy.T_NORMS[t_norm](a, b)
-    matched = [evaluator._T_NORMS[t_norm](x, y) for x, y in pairs]
+    # Two conditions whose degrees are the values of their columns.
+    conditions = tuple(NumericCondition(name, 0, 1) for name in "ab")
+    table = tuple(Attribute(name, 0, 1) for name in "ab")
+    program = lower(RuleSet((Rule(conditions, "in"),), table, ("in", "out"), t_norm=t_norm))
+    matched = [evaluate(program, {"a": x, "b": y})["degrees"][0] for x, y in pairs]
     np.testing.assert_array_equal(matched, expected)
 
 

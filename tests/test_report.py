@@ -389,7 +389,6 @@ def test_scripts_have_no_type_errors_and_no_lint(tool):
     found = subprocess.run(
         [program, *arguments], cwd=REPORT / "static", capture_output=True, text=True, check=False
     )
-    # The evaluator belongs to the exports.
     lines = [line for line in found.stdout.splitlines() if re.match(r"[^ .].*error", line)]
     assert lines == [] if tool == "tsc" else found.returncode == 0, found.stdout
 

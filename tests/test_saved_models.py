@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 from frri import RuleSet
-from frri.export.evaluator import Evaluator
-from frri.export.modules import evaluator_model
 from frri.rules import json_format
+from programs import python_module
 
 FOLDER = Path(__file__).with_name("golden")
 MODELS = sorted(
@@ -50,8 +49,8 @@ def test_a_saved_model_still_says_what_it_said(name):
         assert ruleset.predict(frame).tolist() == answers["predictions"]
         close(ruleset.predict_proba(frame), answers["probabilities"])
     # Exported modules evaluate it alike.
-    evaluator = Evaluator(evaluator_model(ruleset))
-    close([evaluator.scores(row) for row in answers["rows"]], answers["scores"])
+    module = python_module(ruleset)
+    close([module.scores(row) for row in answers["rows"]], answers["scores"])
     again = RuleSet.from_json(ruleset.to_json())
     assert again == ruleset
     assert json.loads(ruleset.to_json())["version"] == json_format.VERSION

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from frri import Attribute, NumericCondition, Rule, RuleSet
 from frri.explain.counterfactual import find_counterfactual
-from frri.export.evaluator import Evaluator
-from frri.export.modules import evaluator_model
 from frri.rules.semantics import MEANINGS, SHORTHANDS, Semantics
+from programs import python_module
 from thorough import often
 
 A = Attribute("a", 0, 8)
@@ -147,10 +146,10 @@ def test_the_class_decided_for_has_the_largest_share(data, name):
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     decided = ruleset.predict(rows).tolist()
     assert decided == [ruleset.classes[c] for c in shares.argmax(axis=1)]
-    evaluator = Evaluator(evaluator_model(ruleset))
+    module = python_module(ruleset)
     for row, label, expected in zip(rows, decided, shares, strict=True):
-        found = evaluator.probabilities(row)
-        assert evaluator.predict(row) == ruleset.classes[found.index(max(found))] == label
+        found = module.probabilities(row)
+        assert module.predict(row) == ruleset.classes[found.index(max(found))] == label
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from frri.export.modules import to_javascript, to_python
+from frri.export.javascript import to_javascript
+from frri.export.python import to_python
 from frri.export.sql import to_sql
 from frri.export.text_formats import to_csv, to_latex, to_markdown, to_text
 from frri.rules.ruleset import RuleSet

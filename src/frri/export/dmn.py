@@ -438,20 +438,25 @@ def _entries(
     def text(node: Expr) -> str:
         return language.text(node, inputs, language.own)
 
-    def run(steps: Sequence[Step], guard: Callable[[str], str]) -> Iterator[tuple[str, str]]:
+    def run(steps: Sequence[Step], *tests: tuple[str, bool]) -> Iterator[tuple[str, str]]:
+        def guard(value: str) -> str:
+            for test, holds in reversed(tests):
+                value = language.choose(test, *((value, "null") if holds else ("null", value)))
+            return value
+
         for step in steps:
             if isinstance(step, Assignment):
                 yield f"_{step.name}", guard(text(step.value))
                 continue
-            test = f"_test_{step.results[0][0]}"
-            use = f"{language.own}{test}"
-            yield test, guard(text(step.test))
-            yield from run(step.holds, lambda v, t=use: guard(language.choose(t, v, "null")))
-            yield from run(step.fails, lambda v, t=use: guard(language.choose(t, "null", v)))
+            name = f"_test_{step.results[0][0]}"
+            test = f"{language.own}{name}"
+            yield name, guard(text(step.test))
+            yield from run(step.holds, *tests, (test, True))
+            yield from run(step.fails, *tests, (test, False))
             for name, yes, no in step.results:
-                yield f"_{name}", guard(language.choose(use, text(yes), text(no)))
+                yield f"_{name}", guard(language.choose(test, text(yes), text(no)))
 
-    yield from run(program.steps, str)
+    yield from run(program.steps)
 
 
 def _reading(attribute: Attribute, name: str, language: Language) -> str:

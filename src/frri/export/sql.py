@@ -7,8 +7,8 @@ from math import inf
 
 import numpy as np
 
-from frri.export.modules import escape_text
-from frri.export.sql_dialects import DIALECTS
+from frri.export.script import escape_text
+from frri.export.sql_dialects import find_dialect
 from frri.export.sql_rules import Query, VoteQuery, case
 from frri.export.text_formats import numbered_lines
 from frri.rules.inference import ABOVE_HALF, LARGEST_EXPONENT, last_resort
@@ -32,18 +32,21 @@ def to_sql(
     one that the fallback uses, if any. Where rules are added up the rule is NULL; a predicted
     number is its own score.
 
-    The table needs the columns that rules use. NULL is missing (NaN too, where a database has it),
-    an unseen category is a category of its own, and dates may be DATE, TIMESTAMP or ISO strings. A
-    string in a numeric column is read as a number; in SQLite and DuckDB another string is missing.
-    Where the training data had yes and no, a BOOLEAN of a database has the same meaning.
+    The table needs the columns that rules use. NULL and empty strings are missing (NaN too, where a
+    database has it), an unseen category is a category of its own, and dates may be DATE, TIMESTAMP
+    or ISO strings. A string in a numeric column is read as a number; another string is missing,
+    except in standard SQL. Where the training data had yes and no, a BOOLEAN of a database has the
+    same meaning.
 
     Parameters
     ----------
     ruleset : RuleSet
     table : str or sequence of str
         The table's name; as a sequence with its schema first.
-    dialect : {"sqlite", "duckdb", "ansi"}
-        SQLite 3.35 or later, DuckDB, or standard SQL with LEAST and GREATEST such as PostgreSQL's.
+    dialect : str
+        One of sqlite, duckdb, postgresql, mysql (MariaDB too), which run in the tests, and
+        sqlserver, bigquery, snowflake, spark, which are only parsed there; or ansi, standard SQL
+        with LEAST and GREATEST. Usual spellings such as postgres, mssql or databricks are accepted.
     as_view : str, optional
         Create a view of this name instead of selecting.
     keep : str or sequence of str, optional
@@ -65,9 +68,7 @@ def to_sql(
     [(25.0, 'no', 1, 0.9), (35.0, 'yes', None, 0.0)]
     >>> database.close()
     """
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
-    words = DIALECTS[dialect]
+    words = find_dialect(dialect)
     kept = ruleset.used_attributes if keep is None else keep
     columns = [kept] if isinstance(kept, str) else list(kept)
     attributes = [attribute.name for attribute in ruleset.attributes]
@@ -86,7 +87,7 @@ def to_sql(
         results.append(f"SELECT\n  {selected}\nFROM {source}{condition}")
     comments = "".join(f"-- {escape_text(line)}\n" for line in numbered_lines(ruleset))
     # Readers of standard SQL may interpret a backslash even here.
-    comments = comments if dialect != "ansi" else comments.replace("\\", "/")
+    comments = comments if words.backslashes else comments.replace("\\", "/")
     head = f"CREATE VIEW {words.identifier(as_view)} AS\n" if as_view is not None else ""
     last = "\nUNION ALL\n".join(results)
     return f"{comments}{head}{query.text()}\n{last}\n"
@@ -154,8 +155,6 @@ def _check_names(names: list[str]) -> None:
 # A table, and the expressions of a prediction, the number of a rule, a score and a WHERE clause.
 Answer = tuple[str, str, str, str, str]
 
-NO_RULE = "CAST(NULL AS INTEGER)"
-
 
 @dataclass(frozen=True)
 class _Answers:
@@ -169,6 +168,11 @@ class _Answers:
     def labels(self) -> list[str]:
         """The classes as literals."""
         return [self.query.dialect.label(label) for label in _unify_labels(self.ruleset.classes)]
+
+    @property
+    def no_rule(self) -> str:
+        """The number of a rule where none decides."""
+        return f"CAST(NULL AS {self.query.dialect.integer})"
 
     def of(self, source: str) -> list[Answer]:
         """Return the answers of the semantics, from a table of encoded columns."""
@@ -203,9 +207,12 @@ class _Answers:
             add = self.ruleset.combination == "sum"
             source, found = self._vote_query().scores(source, add=add)
             label, rule, top = self._highest(self._times_costs(found))
-        source = self.query.add("tops", ["*", f"{top} AS top"], source)
-        uncovered = self.query.add("uncovered", self.carried, source, "NOT top > 0")
-        return [(source, label, rule, "top", "top > 0"), self._fallback(uncovered)]
+        source = self.query.add("tops", ["*", f"{top} AS highest_score"], source)
+        uncovered = self.query.add("uncovered", self.carried, source, "NOT highest_score > 0")
+        return [
+            (source, label, rule, "highest_score", "highest_score > 0"),
+            self._fallback(uncovered),
+        ]
 
     def _fallback(self, source: str) -> Answer:
         """Return the answer for rows where no rule fires."""
@@ -214,14 +221,14 @@ class _Answers:
             return self._priors(source)
         source, found = self._vote_query(kind).scores(source)
         label, rule, top = self._highest(found if kind == "nearest" else self._times_costs(found))
-        source = self.query.add("tops", ["*", f"{top} AS top"], source)
-        test, other = "NOT top > 0", self._priors(source)[1]
+        source = self.query.add("tops", ["*", f"{top} AS highest_score"], source)
+        test, other = "NOT highest_score > 0", self._priors(source)[1]
         if kind == "nearest":
             # Where everything is infinitely far, the first class decides, even without rules.
-            test, other = f"top = {number(-inf)}", self.labels[0]
+            test, other = f"highest_score = {number(-inf)}", self.labels[0]
         if kind != "nearest" or 0 not in found:
             label = f"CASE WHEN {test} THEN {other} ELSE {label} END"
-            rule = f"CASE WHEN {test} THEN {NO_RULE} ELSE {rule} END"
+            rule = f"CASE WHEN {test} THEN {self.no_rule} ELSE {rule} END"
         return source, label, rule, number(0.0), ""
 
     def _times_costs(self, found: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
@@ -233,13 +240,13 @@ class _Answers:
 
     def _highest(self, found: dict[int, tuple[str, str]]) -> tuple[str, str, str]:
         """Return label and rule of the first class with the top score, and that score."""
-        label = case("top", ((score, self.labels[c]) for c, (score, _) in found.items()))
+        label = case("highest_score", ((score, self.labels[c]) for c, (score, _) in found.items()))
         scores = [score for score, _ in found.values()]
-        return label, case("top", found.values()), self.query.dialect.greatest(scores)
+        return label, case("highest_score", found.values()), self.query.dialect.greatest(scores)
 
     def _priors(self, source: str) -> Answer:
         label = self.labels[int(np.argmax(self.ruleset.priors))]
-        return source, label, NO_RULE, self.query.dialect.number(0.0), ""
+        return source, label, self.no_rule, self.query.dialect.number(0.0), ""
 
     # ---------------------------------------------------------------- sums and means
 
@@ -248,12 +255,12 @@ class _Answers:
         source = self._sums(source, self.ruleset.base)
         sums = [f"a{c + 1}" for c in range(len(self.labels))]
         top = self.query.dialect.greatest(sums)
-        source = self.query.add("tops", ["*", f"{top} AS top"], source)
-        label = case("top", zip(sums, self.labels, strict=True))
-        return [(source, label, NO_RULE, "top", "")]
+        source = self.query.add("tops", ["*", f"{top} AS highest_score"], source)
+        label = case("highest_score", zip(sums, self.labels, strict=True))
+        return [(source, label, self.no_rule, "highest_score", "")]
 
     def _contributions(self, source: str) -> list[Answer]:
-        return [(self._sums(source, self.ruleset.base), "a1", NO_RULE, "a1", "")]
+        return [(self._sums(source, self.ruleset.base), "a1", self.no_rule, "a1", "")]
 
     def _sums(self, source: str, starts: Sequence[float]) -> str:
         return self._vote_query().sums(source, starts, self.ruleset.arrays.says.tolist())
@@ -262,10 +269,10 @@ class _Answers:
         """Return the weighted mean of the rules; where none fires, the nearest rule or the base."""
         numbers, number = self.ruleset.arrays.says[:, 0].tolist(), self.query.dialect.number
         source = self._vote_query().sums(source, (0.0, 0.0), [(1.0, value) for value in numbers])
-        covered = (source, "a2 / a1", NO_RULE, "a2 / a1", "a1 > 0")
+        covered = (source, "a2 / a1", self.no_rule, "a2 / a1", "a1 > 0")
         if last_resort(self.ruleset) == "base":
             base = number(self.ruleset.base[0])
-            return [covered, (source, base, NO_RULE, base, "NOT a1 > 0")]
+            return [covered, (source, base, self.no_rule, base, "NOT a1 > 0")]
         uncovered = self.query.add("uncovered", self.carried, source, "NOT a1 > 0")
         uncovered, found = self._vote_query("nearest").scores(uncovered)
         rule = found[0][1]
@@ -280,6 +287,8 @@ class _Answers:
         source, shares = self._sums(source, (0.0,)), []
         for base in self.ruleset.base:
             odds = dialect.least([f"-(a1 + {number(base)})", number(LARGEST_EXPONENT)])
+            # Smaller exponents make no difference, and are an error in some databases.
+            odds = dialect.greatest([odds, number(-LARGEST_EXPONENT)])
             share = f"{number(1.0)} / ({number(1.0)} + EXP({odds}))"
             # Above one half exactly where the sum is above 0: the sign decides, not the last bit.
             above = dialect.greatest([share, number(ABOVE_HALF)])
@@ -295,7 +304,7 @@ class _Answers:
         source = self.query.add("passed", ["*", f"{passed} AS passed"], source)
         one = self.query.dialect.number(1.0)
         share = self._by_place("passed", [one, *(f"share{t}" for t in self._upper_classes)])
-        return [(source, self._by_place("passed", self.labels), NO_RULE, share, "")]
+        return [(source, self._by_place("passed", self.labels), self.no_rule, share, "")]
 
     def _thresholds(self, source: str) -> list[Answer]:
         """Return decisions by "at least" and "at most" rules: see `frri.rules.inference`."""

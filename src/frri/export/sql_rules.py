@@ -51,7 +51,8 @@ class Query:
         unique = f"{self.prefix}{name}{number if number > 1 else ''}"
         shown = ",\n    ".join(columns)
         where = f"\n  WHERE {where}" if where else ""
-        self.tables.append((unique, f"  SELECT\n    {shown}\n  FROM {source}{where}"))
+        body = f"  SELECT\n    {shown}\n  FROM {source}{where}{self.dialect.barrier}"
+        self.tables.append((unique, body))
         return unique
 
     def text(self) -> str:

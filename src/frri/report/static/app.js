@@ -2,7 +2,7 @@
  * The page: reads the facts that came with it and sets up the views.
  */
 
-import { degrees, explain, predict, probabilities, scores } from "../../export/evaluator.js";
+import { degrees, explain, predict, probabilities, scores } from "./core/evaluator.js";
 import { casesView } from "./cases/casesView.js";
 import { countLayers } from "./charts/conditionHistogram.js";
 import { distributionSymbols } from "./charts/distributions.js";

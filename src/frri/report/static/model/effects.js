@@ -1,6 +1,6 @@
 /** The effect of a column: mean answers over some rows as the column moves along its range. */
 
-import { predict, probabilities } from "../../../export/evaluator.js";
+import { predict, probabilities } from "../core/evaluator.js";
 import { scalesOnce } from "../charts/distributions.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { isCalibrated, kindOf } from "./kind.js";

@@ -3,7 +3,7 @@
  * holds for each row kept for as long as the rule is. So a change of one rule costs one rule's work.
  */
 
-import { encode, fit, prepare, settle } from "../../../export/evaluator.js";
+import { encode, fit, prepare, settle } from "../core/evaluator.js";
 
 /** A rule covers a row when weight times degree exceeds this. */
 const COVERS = 1e-6;

@@ -3,7 +3,7 @@
  * leads to among the embedded rows, which one is cheapest, and the costs by which a model keeps it.
  */
 
-import { explain, probabilities } from "../../../export/evaluator.js";
+import { explain, probabilities } from "../core/evaluator.js";
 import { actionButton, h, labelled, option, put, scrolling } from "../core/dom.js";
 import { counted, percentText } from "../core/format.js";
 import { kindOf } from "../model/kind.js";

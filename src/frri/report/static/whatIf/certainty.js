@@ -3,7 +3,7 @@
  * decides are of its class.
  */
 
-import { probabilities } from "../../../export/evaluator.js";
+import { probabilities } from "../core/evaluator.js";
 import { counted, percentText } from "../core/format.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { isCalibrated, kindOf, shownNumber } from "../model/kind.js";

@@ -8,7 +8,7 @@
  * are joined in another way, the same is tried and called a search.
  */
 
-import { encode, fit, prepare, settle } from "../../../export/evaluator.js";
+import { encode, fit, prepare, settle } from "../core/evaluator.js";
 import { boundsOf, rangeOf } from "../core/format.js";
 
 const STRAIGHT_NORMS = new Set(["minimum", "product", "lukasiewicz", "drastic", "nilpotent_minimum"]);

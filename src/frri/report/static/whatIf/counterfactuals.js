@@ -6,7 +6,7 @@
  * missing one, cost 1. Of equal ones the first attribute is taken, as in Python.
  */
 
-import { explain, predict } from "../../../export/evaluator.js";
+import { explain, predict } from "../core/evaluator.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { caseOf, classStrip } from "./classStrips.js";
 import { widthOf } from "../core/format.js";

@@ -5,7 +5,7 @@
 
 import { ruleLabel, shareBar } from "../charts/chart.js";
 import { actionButton, h, sentence } from "../core/dom.js";
-import { degrees, fit, prepare, encode } from "../../../export/evaluator.js";
+import { degrees, fit, prepare, encode } from "../core/evaluator.js";
 import { phrasesOf } from "../model/ruleText.js";
 import { attributesByName, counted, missingText, shareText, showValue } from "../core/format.js";
 

@@ -1,6 +1,6 @@
 /** The number that would result along each attribute, the others staying as they are. */
 
-import { predict } from "../../../export/evaluator.js";
+import { predict } from "../core/evaluator.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 import { attributesByName, boundsOf } from "../core/format.js";
 

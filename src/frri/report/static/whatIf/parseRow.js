@@ -1,6 +1,6 @@
 /** Rows and values typed or pasted by people. Errors are sentences for them. */
 
-import { encode } from "../../../export/evaluator.js";
+import { encode } from "../core/evaluator.js";
 
 const MISSING = new Set(["", "na", "nan", "null", "none", "?", "missing"]);
 

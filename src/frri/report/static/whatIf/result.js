@@ -6,7 +6,7 @@ import { answerLabel, classColour, shareBar } from "../charts/chart.js";
 import { scalesOnce } from "../charts/distributions.js";
 import { h, named, put, sentence } from "../core/dom.js";
 import { counted, percentText, shareText, showValue, signedText, withMinus } from "../core/format.js";
-import { degrees, explain, predict, probabilities, scores } from "../../../export/evaluator.js";
+import { degrees, explain, predict, probabilities, scores } from "../core/evaluator.js";
 import { isCalibrated, kindOf, partsOf, saidText, shownMove, shownNumber } from "../model/kind.js";
 import { certaintyParts } from "./certainty.js";
 import { isStraight } from "./classStrips.js";

@@ -2,8 +2,8 @@
  * Rules applied to one row, in a browser or under Node, without dependencies.
  *
  * A model is the JSON of a saved ruleset (format "frri-ruleset", version 1 or 2). The arithmetic is that of
- * the Python library, value by value, so the decisions are the same to the last bit. The Python twin
- * of this file is evaluator.py.
+ * the Python library, value by value, so the decisions are the same to the last bit. The report page needs
+ * it because readers edit rules there; exported modules are printed by frri.export.javascript.
  *
  * A row is an object with a property per attribute, a Map, or an array in the order of the attributes.
  * null, undefined and NaN are missing values; a property that rules use must be there, others are not read.
@@ -252,6 +252,7 @@ function layOutAttribute(attribute, { clip, missing }) {
 }
 
 // What a truth value is called, how it is written, and the letter that may be a category.
+/** @type {[string, string[], string][]} */
 const truthValues = [
   ["True", ["true", "yes", "1", "1.0"], "t"],
   ["False", ["false", "no", "0", "0.0", "-0.0"], "f"],

@@ -1,0 +1,238 @@
+"""Rules as a JavaScript module without dependencies, printed from the scoring program."""
+
+import re
+from collections.abc import Sequence
+from math import inf
+from typing import Any, ClassVar
+
+from frri.export.program import Branch, lower
+from frri.export.python import column_texts
+from frri.export.script import ScriptPrinter, escape_json, escape_text
+from frri.rules.ruleset import RuleSet
+from frri.table.encode import FLAGS, folding
+
+_MODULE = """\
+/**
+ * Rules for {target}, as an ES module without dependencies.
+ *
+ * predict(row), scores(row), probabilities(row), degrees(row) and explain(row) take an object with
+ * a property per column, a Map, or an array in the order of columns. null, undefined, NaN and empty
+ * strings are missing. Dates are Date objects, strings like 2024-05-17T12:00:00Z, or days since
+ * 1970. explain(row) returns prediction, deciding rule (from 1, null where no single rule decides),
+ * its score (0 where a fallback decides) and all rules that fire.
+ */
+
+export const classes = {classes};
+export const columns = {columns};
+{tables}
+export const predict = (row) => apply(row).prediction;
+export const scores = (row) => apply(row).scores;
+export const degrees = (row) => apply(row).degrees;
+
+export function explain(row) {{
+  const {{ prediction, rule, score, degrees }} = apply(row);
+  const fired = degrees.flatMap((degree, r) => (degree > 0 ? [r + 1] : []));
+  return {{ prediction, rule: rule || null, score, fired }};
+}}
+
+export function probabilities(row) {{
+  if (!classes.length) {{
+    throw new TypeError("These rules predict numbers and know no classes; use predict.");
+  }}
+  return apply(row, true);
+}}
+
+function apply(row, toProbabilities = false) {{
+  if (Array.isArray(row) && row.length !== columns.length) {{
+    throw new RangeError(`Expected ${{columns.length}} values, got ${{row.length}}.`);
+  }}
+{steps}
+  if (!toProbabilities) {{
+    return {{
+      prediction: {prediction},
+      rule: {rule},
+      score: {score},
+      scores: {scores},
+      degrees: {degrees},
+    }};
+  }}
+{probability_steps}
+  return {probabilities};
+}}
+
+/** A value; null where it is missing. */
+function read(row, name) {{
+  let value;
+  if (Array.isArray(row)) value = row[columns.indexOf(name)];
+  else if (row instanceof Map ? row.has(name) : Object.prototype.hasOwnProperty.call(row, name)) {{
+    value = row instanceof Map ? row.get(name) : row[name];
+  }} else throw new RangeError(`The row has no column ${{JSON.stringify(name)}}.`);
+  return value === undefined || Number.isNaN(value) ? null : value;
+}}
+
+function complain(name, value, wanted) {{
+  const [column, shown] = [name, value].map((text) => JSON.stringify(text));
+  throw new TypeError(`Column ${{column}} holds ${{shown}}, which is not ${{wanted}}.`);
+}}
+{readers}"""
+
+_NUMBER = """
+/** A number, NaN where it is missing; words may be 1 and 0. */
+function readNumber(row, name, words = new Map()) {
+  const value = read(row, name);
+  if (typeof value === "number") return value;
+  const text = typeof value === "string" ? value.trim() : value;
+  if (text === null || text === "") return NaN;
+  const number = words.get(String(text).toLowerCase()) ?? Number(text);
+  if (Number.isNaN(number) && !/^[+-]?nan$/i.test(text)) complain(name, value, "a number");
+  return number;
+}
+"""
+
+_CATEGORY = """
+/** The category that a value is written like; a text of its own if there is none. */
+function readCategory(row, name, texts = new Map(), lower = false) {
+  const value = read(row, name);
+  if (value === null || (value === "" && !texts.has(""))) return null;
+  const text = typeof value === "boolean" ? (value ? "True" : "False") : String(value);
+  return texts.get(lower ? text.toLowerCase() : text) ?? text;
+}
+
+/** The position of an ordered category, NaN if it has none. */
+function readPosition(row, name, texts, lower = false) {
+  const position = readCategory(row, name, texts, lower);
+  return typeof position === "number" ? position : NaN;
+}
+"""
+
+_DAYS = r"""
+const DATE = new RegExp(
+  "^(\\d{4})(?:-(\\d{2})(?:-(\\d{2})(?:[T ](\\d{2})(?::(\\d{2})(?::(\\d{2})" +
+    "(?:\\.(\\d{1,6})\\d*)?)?)?(?:Z|([+-])(\\d{2})(?::?(\\d{2}))?)?)?)?)?$",
+);
+
+/** Days since 1970-01-01, in UTC. */
+function readDays(row, name) {
+  const value = read(row, name);
+  if (value instanceof Date) return value.getTime() / 86400000;
+  if (value === null || typeof value === "number") return value ?? NaN;
+  const text = String(value).trim();
+  if (text === "" || text === "NaT") return NaN;
+  const found = DATE.exec(text);
+  if (found === null) complain(name, value, "a date");
+  const defaults = [0, 1, 1, 0, 0, 0];
+  const parts = found.slice(1, 7).map((part, i) => (part ? Number(part) : defaults[i]));
+  const [year, month, day, hour, minute, second] = parts;
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && hour < 24 && minute < 60 && second < 60;
+  if (!exists) complain(name, value, "a date");
+  const [sign, hours, minutes] = found.slice(8).map((part) => part ?? "0");
+  const offset = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes));
+  const seconds = date.getTime() / 1000 + (hour * 60 + minute - offset) * 60 + second;
+  // Beyond 2 ** 53 microseconds (the year 2255) only big integers are exact.
+  return Number(BigInt(seconds) * 1000000n + BigInt((found[7] ?? "").padEnd(6, "0"))) / 86400000000;
+}
+"""
+
+_READERS = {"readNumber": _NUMBER, "read(Category|Position)": _CATEGORY, "readDays": _DAYS}
+# Beyond this JavaScript's numbers are not exact integers.
+_LARGEST_INTEGER = 2**53
+
+
+class JavaScriptPrinter(ScriptPrinter):
+    """ES2020 or later: browsers, Node, Deno."""
+
+    signs: ClassVar = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "&&", "any": "||",
+                       "==": "===", "!=": "!=="}  # fmt: skip
+    functions: ClassVar = {"min": "Math.min", "max": "Math.max", "exp": "Math.exp"}
+    choice, sequence, find = "{0} ? {1} : {2}", "[{}]", "{1}.indexOf({0})"
+    assign, result = "const {} = {};", "{} = {};"
+    comment = " // {}"
+
+    def literal(self, value: Any) -> str:
+        """Return a number, string or boolean in ASCII."""
+        if value in {inf, -inf}:
+            return "-Infinity" if value < 0 else "Infinity"
+        return repr(value) if isinstance(value, float) else escape_json(value)
+
+    def column(self, position: int) -> str:
+        """Return a call of the function that reads the column."""
+        attribute = self.program.ruleset.attributes[position]
+        name, table = f"row, {escape_json(attribute.name)}", f"texts{position + 1}"
+        lower = ", true" if folding(attribute.categories or ()) is str.lower else ""
+        if attribute.kind == "numeric":
+            return f"readNumber({name}{', flags' if attribute.is_flag else ''})"
+        if attribute.kind == "date":
+            return f"readDays({name})"
+        if attribute.kind == "ordinal":
+            return f"readPosition({name}, {table}{lower})"
+        return f"readCategory({name}{f', {table}{lower}' if column_texts(attribute) else ''})"
+
+    def missing(self, value: str, kind: str) -> str:
+        """Return a test for NaN or null."""
+        return f"{value} === null" if kind == "text" else f"Number.isNaN({value})"
+
+    def among(self, value: str, categories: Sequence[str]) -> str:
+        """Return a comparison."""
+        if len(categories) == 1:
+            return f"{value} === {escape_json(categories[0])}"
+        return f"{escape_json(list(categories))}.includes({value})"
+
+    def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
+        """Return declarations, if and else."""
+        inner = [[f"  {line}" for line in side] for side in (holds, fails)]
+        names = ", ".join(name for name, _, _ in step.results)
+        test = self.expression(step.test)
+        return [f"let {names};", f"if ({test}) {{", *inner[0], "} else {", *inner[1], "}"]
+
+    def module(self) -> str:
+        """Return the whole source."""
+        program, ruleset = self.program, self.program.ruleset
+        tables = {
+            f"texts{j + 1}": column_texts(attribute)
+            for _, j, attribute in program.columns
+            if attribute.categories is not None
+        }
+        if any(attribute.is_flag for _, _, attribute in program.columns):
+            tables["flags"] = dict(FLAGS)
+        steps = self.lines(program.steps)
+        read = "".join(line for line in steps if line.startswith("const x"))
+        return _MODULE.format(
+            target=escape_text(ruleset.target).replace("*/", "* /"),
+            classes=escape_json(list(ruleset.classes)),
+            columns=escape_json([attribute.name for attribute in ruleset.attributes]),
+            tables="".join(
+                f"const {name} = new Map({escape_json(list(table.items()))});\n"
+                for name, table in tables.items()
+                if table
+            ),
+            steps="\n".join(f"  {line}" for line in steps),
+            prediction=self.expression(program.prediction),
+            rule=self.expression(program.rule),
+            score=self.expression(program.score),
+            scores=self.several(program.scores),
+            degrees=self.several(program.degrees),
+            probability_steps="\n".join(f"  {s}" for s in self.lines(program.probability_steps)),
+            probabilities=self.several(program.probabilities),
+            readers="".join(text for name, text in _READERS.items() if re.search(name, read)),
+        )
+
+
+def to_javascript(ruleset: RuleSet) -> str:
+    """Return an ES module with `predict(row)`, `scores(row)`, `explain(row)` and more.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> module = to_javascript(RuleSet((rule,), (Attribute("age"),), ("no", "yes")))
+    >>> "export const predict" in module
+    True
+    """
+    for label in ruleset.classes:
+        if isinstance(label, int) and abs(label) > _LARGEST_INTEGER:
+            raise ValueError(
+                f"JavaScript cannot hold the class {label} exactly; make the classes strings."
+            )
+    return JavaScriptPrinter(lower(ruleset)).module()

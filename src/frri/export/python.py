@@ -1,0 +1,262 @@
+"""Rules as a Python module without dependencies, printed from the scoring program."""
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, ClassVar
+
+from frri.export.program import Branch, lower
+from frri.export.script import ScriptPrinter, escape_text
+from frri.rules.ruleset import RuleSet
+from frri.table import Attribute
+from frri.table.encode import FLAGS, category_texts, folding
+
+_MODULE = '''\
+"""Rules for {target}, as a module without dependencies (Python 3.8 or later).
+
+predict(row), scores(row), probabilities(row), degrees(row) and explain(row) take a mapping from
+column names to values, or a sequence in the order of COLUMNS. None, NaN and empty strings are
+missing. Dates are dates, strings like 2024-05-17T12:00:00Z, or days since 1970. explain(row)
+returns prediction, deciding rule (from 1, None where no single rule decides), its score and all
+rules that fire.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from math import exp, inf, isnan, nan
+
+CLASSES = {classes}
+COLUMNS = {columns}
+{tables}
+
+def predict(row):
+    """Return the predicted class or number."""
+    return _apply(row)[0]
+
+
+def explain(row):
+    """Return prediction, deciding rule, its score (0 where a fallback decides), fired rules."""
+    prediction, rule, score, _, held = _apply(row)
+    fired = [r for r, degree in enumerate(held, 1) if degree > 0.0]
+    return {{"prediction": prediction, "rule": rule or None, "score": score, "fired": fired}}
+
+
+def scores(row):
+    """Return the score of each class (all 0 where no rule fires), or the predicted number."""
+    return list(_apply(row)[3])
+
+
+def degrees(row):
+    """Return the degree to which each rule holds."""
+    return list(_apply(row)[4])
+
+
+def probabilities(row):
+    """Return the class probabilities, in the order of CLASSES."""
+    if not CLASSES:
+        raise ValueError("These rules predict numbers and know no classes; use predict.")
+    return list(_apply(row, True))
+
+
+def _apply(row, to_probabilities=False):
+    if not isinstance(row, Mapping):
+        if len(row) != len(COLUMNS):
+            raise ValueError("Expected %d values, got %d." % (len(COLUMNS), len(row)))
+        row = dict(zip(COLUMNS, row))
+{steps}
+    if not to_probabilities:
+        return {results}
+{probability_steps}
+    return {probabilities}
+
+
+def _value(row, name):
+    """Return a value as text, number or date; None where it is missing."""
+    try:
+        value = row[name]
+    except KeyError:
+        raise ValueError("The row has no column %r." % (name,)) from None
+    # NaN of any library differs from itself; the comparison may give a boolean of numpy or pandas.
+    if value is None or str(value != value) != "False":
+        return None
+    return value
+
+{readers}'''
+
+_NUMBER = """
+def _number(row, name, words={}):
+    value = row.get(name)
+    if type(value) is float or type(value) is int:
+        return float(value)
+    value = _value(row, name)
+    if isinstance(value, str):
+        value = words.get(value.strip().lower(), value.strip())
+    if value is None or isinstance(value, str) and not value:
+        return nan
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError("Column %r holds %r, which is not a number." % (name, value)) from None
+
+"""
+
+_CATEGORY = '''
+def _category(row, name, texts={}, lower=False):
+    """Return the category that a value is written like; a text of its own if there is none."""
+    value = row.get(name)
+    if type(value) is not str:
+        value = _value(row, name)
+        if value is None:
+            return None
+        value = str(value)
+    if not value and "" not in texts:
+        return None
+    return texts.get(value.lower() if lower else value, value)
+
+'''
+
+_POSITION = '''
+def _position(row, name, texts, lower=False):
+    """Return the position of an ordered category, NaN if it has none."""
+    value = _value(row, name)
+    if value is None:
+        return nan
+    return texts.get(str(value).lower() if lower else str(value), nan)
+
+'''
+
+_DAYS = '''
+_DATE = re.compile(
+    r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2})(?:[T ]([0-9]{2})(?::([0-9]{2})(?::([0-9]{2})"
+    r"(?:[.]([0-9]{1,6})[0-9]*)?)?)?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?)?)?"
+)
+_UTC = dt.timezone.utc
+
+
+def _days(row, name):
+    """Return days since 1970-01-01, in UTC."""
+    value = _value(row, name)
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        value = value.astimezone(_UTC).replace(tzinfo=None)
+    if isinstance(value, dt.date):
+        value = value.isoformat()
+    if value is None or isinstance(value, str) and value.strip() in ("", "NaT"):
+        return nan
+    if isinstance(value, (int, float)):
+        return float(value)
+    found = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        raise ValueError("Column %r holds %r, which is not a date." % (name, value))
+    parts = [int(part or default) for part, default in zip(found.groups(), (0, 1, 1, 0, 0, 0))]
+    zone = (found.group(8) or "Z").replace(":", "").replace("Z", "+0000").ljust(5, "0")
+    offset = dt.timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[3:]))
+    micros = int((found.group(7) or "").ljust(6, "0"))
+    try:
+        moment = dt.datetime(*parts, micros, _UTC) - offset
+    except (ValueError, OverflowError) as error:
+        raise ValueError("Column %r holds %r: %s." % (name, value, error)) from None
+    since = moment - dt.datetime(1970, 1, 1, tzinfo=_UTC)
+    return float(since // dt.timedelta(microseconds=1)) / 86400e6
+
+'''
+
+# The functions that read columns, by name; each row of a table with one has it in its module.
+_READERS = {"_number": _NUMBER, "_category": _CATEGORY, "_position": _POSITION, "_days": _DAYS}
+
+
+class PythonPrinter(ScriptPrinter):
+    """Python 3.8 or later."""
+
+    signs: ClassVar = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
+    functions: ClassVar = {"min": "min", "max": "max", "exp": "exp"}
+    choice, sequence, find = "{1} if {0} else {2}", "({})", "{1}.index({0})"
+    assign = result = "{} = {}"
+    comment = "  # {}"
+
+    def literal(self, value: Any) -> str:
+        """Return a number, string or boolean in ASCII."""
+        return ("-inf" if value < 0 else "inf") if value in {inf, -inf} else ascii(value)
+
+    def column(self, position: int) -> str:
+        """Return a call of the function that reads the column."""
+        attribute = self.program.ruleset.attributes[position]
+        name, table = f"row, {attribute.name!a}", f"_X{position + 1}"
+        lower = ", True" if folding(attribute.categories or ()) is str.lower else ""
+        if attribute.kind == "numeric":
+            return f"_number({name}{', _FLAGS' if attribute.is_flag else ''})"
+        if attribute.kind == "date":
+            return f"_days({name})"
+        if attribute.kind == "ordinal":
+            return f"_position({name}, {table}{lower})"
+        return f"_category({name}{f', {table}{lower}' if column_texts(attribute) else ''})"
+
+    def missing(self, value: str, kind: str) -> str:
+        """Return a test for NaN or None."""
+        return f"{value} is None" if kind == "text" else f"isnan({value})"
+
+    def among(self, value: str, categories: Sequence[str]) -> str:
+        """Return a comparison."""
+        if len(categories) == 1:
+            return f"{value} == {categories[0]!a}"
+        return f"{value} in {tuple(categories)!a}"
+
+    def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
+        """Return if and else."""
+        indented = [[f"    {line}" for line in side] for side in (holds, fails)]
+        return [f"if {self.expression(step.test)}:", *indented[0], "else:", *indented[1]]
+
+    def module(self) -> str:
+        """Return the whole source."""
+        program, ruleset = self.program, self.program.ruleset
+        tables = {
+            f"_X{j + 1}": column_texts(a) for _, j, a in program.columns if a.categories is not None
+        }
+        if any(attribute.is_flag for _, _, attribute in program.columns):
+            tables["_FLAGS"] = dict(FLAGS)
+        steps = self.lines(program.steps)
+        outputs = [program.prediction, program.rule, program.score]
+        shown = [
+            *map(self.expression, outputs),
+            *map(self.several, (program.scores, program.degrees)),
+        ]
+        read = "".join(line for line in steps if line.startswith("x"))
+        return _MODULE.format(
+            target=escape_text(ruleset.target).replace("\\", "\\\\").replace('"', "'"),
+            classes=f"[{', '.join(map(ascii, ruleset.classes))}]",
+            columns=ascii([attribute.name for attribute in ruleset.attributes]),
+            tables="".join(f"{name} = {table!a}\n" for name, table in tables.items() if table),
+            steps="\n".join(f"    {line}" for line in steps),
+            results=", ".join(shown),
+            probability_steps="\n".join(f"    {s}" for s in self.lines(program.probability_steps)),
+            probabilities=self.several(program.probabilities),
+            readers="".join(text for name, text in _READERS.items() if f"{name}(row" in read),
+        ).rstrip() + "\n"  # fmt: skip
+
+
+def column_texts(attribute: Attribute) -> dict[str, Any]:
+    """Return what has to be looked up among the texts of a column's values."""
+    categories = attribute.categories or ()
+    texts = category_texts(categories)
+    if attribute.kind == "ordinal":
+        return {text: float(categories.index(c)) for text, c in texts.items()}
+    if folding(categories) is str and "" not in texts:
+        return {text: c for text, c in texts.items() if text != c}
+    return dict(texts)
+
+
+def to_python(ruleset: RuleSet) -> str:
+    """Return the source of a module with `predict(row)`, `scores(row)`, `explain(row)` and more.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
+    >>> source = to_python(RuleSet((rule,), (Attribute("age"),), ("no", "yes")))
+    >>> [line.strip() for line in source.splitlines() if line.startswith("    c1 =")]
+    ['c1 = x1 < 30.0  # age < 30']
+    >>> module = {}
+    >>> exec(source, module)
+    >>> module["predict"]({"age": 25})
+    'no'
+    """
+    return PythonPrinter(lower(ruleset)).module()

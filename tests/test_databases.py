@@ -1,0 +1,275 @@
+"""SQL in servers of its own, PostgreSQL and MariaDB, and in a parser for databases that cannot run here."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sqlglot
+
+from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
+from frri.export import to_sql
+from frri.export.sql_dialects import ALIASES, DIALECTS, find_dialect
+from programs import duck_answers, sqlite_answers
+from test_conformance import FRAME, RULESETS, TITLES, close, the
+from test_export import HOSTILE, MIXED, hostile_ruleset
+
+PARSED = {"sqlserver": "tsql", "bigquery": "bigquery", "snowflake": "snowflake", "spark": "spark"}
+PARSED |= {"postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite", "duckdb": "duckdb"}
+
+
+def unprivileged(command, user, folder, **options):
+    """Start a server that refuses to run as root as another user."""
+    if os.geteuid() != 0:
+        return command, options
+    shutil.chown(folder, user)
+    return command, {**options, "user": user, "group": user, "extra_groups": []}
+
+
+def need(name, found):
+    """Skip where a server cannot be installed; where Debian packages can, CI needs it."""
+    if found:
+        return
+    if os.environ.get("CI") == "true" and sys.platform == "linux":
+        pytest.fail(f"{name} is missing")
+    pytest.skip(f"needs {name}")
+
+
+@contextlib.contextmanager
+def running(command, connect, **options):
+    """A server process, ready for connections, ended afterwards."""
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                connection = connect()
+                break
+            except Exception:  # noqa: BLE001 - not ready yet, by any error of two libraries
+                assert process.poll() is None, "the server has ended"
+                assert time.monotonic() < deadline, "the server does not answer"
+                time.sleep(0.1)
+        yield connection
+        connection.close()
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def postgresql(tmp_path_factory):
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    need("the Debian package postgresql", found)
+    import pg8000.dbapi
+
+    folder = tmp_path_factory.mktemp("postgresql")
+    for parent in (folder, *folder.parents[:2]):
+        parent.chmod(0o755)
+    port, programs = free_port(), found[-1].parent
+    command = [programs / "initdb", "-D", folder / "data", "-U", "frri", "-A", "trust", "-N"]
+    command += ["-E", "UTF8", "--locale=C.UTF-8"]
+    command, options = unprivileged(command, "postgres", folder)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder, **options)
+    server = [programs / "postgres", "-D", folder / "data", "-h", "127.0.0.1", "-p", str(port)]
+    server += ["-k", "", "-c", "fsync=off", "-c", "timezone=America/Lima", "-c", "jit=off"]
+
+    def connect():
+        connection = pg8000.dbapi.connect("frri", "127.0.0.1", "postgres", port)
+        connection.autocommit = True
+        return connection
+
+    with running(server, connect, cwd=folder, **options) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def mysql(tmp_path_factory):
+    server = shutil.which("mariadbd") or "/usr/sbin/mariadbd"
+    need("the Debian package mariadb-server", Path(server).exists())
+    import pymysql
+
+    folder = tmp_path_factory.mktemp("mariadb")
+    user = "root" if os.geteuid() == 0 else os.environ.get("USER", "root")
+    where = [f"--datadir={folder / 'data'}", f"--user={user}"]
+    setup = [
+        "mariadb-install-db",
+        "--no-defaults",
+        *where,
+        "--auth-root-authentication-method=normal",
+    ]
+    subprocess.run(setup, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    port = free_port()
+    command = [
+        server,
+        "--no-defaults",
+        *where,
+        f"--socket={folder / 'mysql.sock'}",
+        f"--port={port}",
+    ]
+    command += ["--bind-address=127.0.0.1", "--innodb-flush-log-at-trx-commit=0"]
+
+    def connect():
+        return pymysql.connect(host="127.0.0.1", port=port, user="root", charset="utf8mb4")
+
+    with running(command, connect) as connection:
+        connection.cursor().execute("CREATE DATABASE frri CHARACTER SET utf8mb4")
+        connection.select_db("frri")
+        connection.autocommit(True)
+        yield connection
+
+
+def answers(connection, dialect, ruleset, frame, **types):
+    """Predictions, rules and scores of a server, in the order of the rows."""
+    fill(connection, dialect, ruleset, frame, **types)
+    return ask(connection, dialect, ruleset)
+
+
+def fill(connection, dialect, ruleset, frame, **types):
+    """Make a table of a data frame."""
+    words, cursor = DIALECTS[dialect], connection.cursor()
+    table = words.identifier("a table")
+    cursor.execute(f"DROP TABLE IF EXISTS {table}")
+    kinds = {a.name: "DOUBLE PRECISION" for a in ruleset.attributes if a.kind == "numeric"}
+    columns = [
+        f"{words.identifier(name)} {types.get(name, kinds.get(name, 'TEXT'))}" for name in frame
+    ]
+    cursor.execute(f"CREATE TABLE {table} (row_number_ INTEGER, {', '.join(columns)})")
+    plain = frame.astype(object).where(frame.notna(), None)
+    rows = [(i, *row) for i, row in enumerate(plain.itertuples(index=False, name=None))]
+    places = ", ".join(["%s"] * (1 + len(frame.columns)))
+    for start in range(0, len(rows), 500):
+        part = rows[start : start + 500]
+        values = ", ".join([f"({places})"] * len(part))
+        cursor.execute(f"INSERT INTO {table} VALUES {values}", [v for row in part for v in row])
+
+
+def ask(connection, dialect, ruleset):
+    """Run the query of a rule set; without parameters a percent sign is no placeholder."""
+    cursor = connection.cursor()
+    cursor.execute(to_sql(ruleset, "a table", dialect=dialect, keep="row_number_"))
+    return sorted(cursor.fetchall(), key=lambda row: row[0])
+
+
+# ---------------------------------------------------------------- executed
+
+
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
+def test_the_conformance_table(dialect, request):
+    connection = request.getfixturevalue(dialect)
+    fill(connection, dialect, RULESETS[0][0], FRAME)
+    for title, (ruleset, expected) in zip(TITLES, RULESETS, strict=True):
+        found = ask(connection, dialect, ruleset)
+        deciding = [None if r is None else r + 1 for r in the(expected, "deciding")]
+        answered, scores = the(expected, "answer"), the(expected, "scores")
+        if ruleset.task == "regression":
+            close([answer[1] for answer in found], answered)
+        else:
+            assert [answer[1] for answer in found] == answered, title
+        assert [answer[2] for answer in found] == deciding, title
+        if ruleset.task == "ordinal":
+            scores = [[s[ruleset.classes.index(a)]] for s, a in zip(scores, answered, strict=True)]
+        close([answer[3] for answer in found], [max(s) for s in scores])
+
+
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
+def test_hostile_names(dialect, request):
+    connection = request.getfixturevalue(dialect)
+    ruleset, frame = hostile_ruleset()
+    # In MySQL, names of columns may not end in a space nor have letters beyond the first 65,536.
+    names = {name: f"{name.replace('🐍', '')}." for name in HOSTILE}
+    table = tuple(replace(a, name=names[a.name]) for a in ruleset.attributes)
+    rules = []
+    for rule in ruleset:
+        conditions = tuple(replace(c, attribute=names[c.attribute]) for c in rule.conditions)
+        rules.append(Rule(conditions, rule.consequent, rule.weight))
+    ruleset = RuleSet(tuple(rules), table, HOSTILE)
+    frame = frame.rename(columns=names)
+    found = answers(connection, dialect, ruleset, frame)
+    assert [answer[1] for answer in found] == ruleset.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
+def test_types_and_texts_of_columns(dialect, request):
+    """Types of a database, numbers and dates in text, a zone, empty texts, upper and lower case."""
+    connection = request.getfixturevalue(dialect)
+    frame = pd.DataFrame(
+        {
+            "n": ["2", " 0 ", "0", "", "abc"],
+            "b": ["no", "yes", "FALSE", None, "0"],
+            "d": ["2020-01-01", "", "2022-01-09T06:30:00.123456Z", None, "2020-01-01 00:00:00"],
+            "o": ["low", "low", "low", "high", "High"],
+        }
+    )
+    known = frame.assign(
+        n=[2, 0, 0, None, None], d=[*frame["d"][:1], None, "2022-01-09T06:30:00.123456", None, None]
+    )
+    expected = MIXED.predict(known).tolist()
+    assert len(set(expected)) == 4
+    found = answers(connection, dialect, MIXED, frame, n="TEXT")
+    assert [answer[1] for answer in found] == expected
+    np.testing.assert_array_equal([a[3] for a in found], MIXED.scores(known).max(axis=1))
+    moment = "TIMESTAMP" if dialect == "postgresql" else "DATETIME(6)"
+    typed = known.assign(d=known["d"].map(datetime.fromisoformat, na_action="ignore"))
+    found = answers(connection, dialect, MIXED, typed, d=moment)
+    assert [answer[1] for answer in found] == expected
+
+
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
+def test_numbers_are_read_back_to_the_last_bit(dialect, request):
+    random, cursor = np.random.default_rng(0), request.getfixturevalue(dialect).cursor()
+    numbers = [*(random.random(300) * 10.0 ** random.integers(-9, 9, 300)).tolist()]
+    numbers += [0.1, 1 / 3, 1e-300, 1e22, 1e23, 0.0, -2.0, 123456789012345680.0]
+    cursor.execute(f"SELECT {', '.join(map(DIALECTS[dialect].number, numbers))}")
+    assert [*map(float, cursor.fetchall()[0])] == numbers
+
+
+def test_an_empty_text_is_missing_in_every_database(duck):
+    rules = (
+        Rule((NominalCondition("c", frozenset({"x"}), excludes=True),), "other"),
+        Rule((NumericCondition("n", core_high=1, support_high=1),), "low", 0.5),
+    )
+    table = (Attribute("c", categories=("x", "y")), Attribute("n", 0, 9))
+    ruleset = RuleSet(
+        rules, table, ("none", "low", "other"), fallback="priors", class_counts=(9, 1, 1)
+    )
+    frame = pd.DataFrame({"c": ["", None, "z", "x"], "n": ["", None, "", "1"]}, dtype=object)
+    expected = ["none", "none", "other", "low"]
+    assert [answer[1] for answer in sqlite_answers(ruleset, frame)] == expected
+    assert [answer[1] for answer in duck_answers(duck, ruleset, frame)] == expected
+
+
+# ---------------------------------------------------------------- parsed
+
+
+@pytest.mark.parametrize("dialect", sorted(PARSED))
+def test_a_parser_of_the_dialect_accepts_the_query(dialect):
+    kinds = {(ruleset.semantics.name, ruleset.fallback): ruleset for ruleset, _ in RULESETS}
+    for ruleset in kinds.values():
+        query = to_sql(ruleset, ["main", "t"], dialect=dialect, as_view="v", keep="id")
+        [view] = sqlglot.parse(query, read=PARSED[dialect], error_level=sqlglot.ErrorLevel.RAISE)
+        assert view.key == "create"
+        selected = [column.alias_or_name for column in view.expression.selects]
+        assert selected == ["id", "prediction", "rule", "score"]
+
+
+def test_dialects_have_the_usual_names():
+    assert all(find_dialect(alias.upper()).name == name for alias, name in ALIASES.items())
+    with pytest.raises(ValueError, match=r"dialect must be one of sqlite, .*, got 'oracle'\."):
+        find_dialect("oracle")
