@@ -12,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # What is not imported need not be compiled: half of the time of an installation.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint types tests thorough test-oldest test-newest coverage chromium databases packages browser page bench docs gallery dist clean
+.PHONY: demo test lint types tests thorough test-oldest test-newest coverage packages browser page golden bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
@@ -73,23 +73,18 @@ coverage: browser
 CHROMIUM := /usr/bin/chromium-headless-shell
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
 NODE := $(VENV)/axe/node_modules/.bin
-chromium:
-	@test -x $(CHROMIUM) || ! command -v apt-get >/dev/null || { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
-
-# Exported SQL runs in servers of the tests' own, under the same conditions.
-databases:
-	@test -x /usr/sbin/mariadbd -a -d /usr/lib/postgresql || ! command -v apt-get >/dev/null || \
-	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql mariadb-server; } || true
-
-# One after the other: the package manager allows no more.
+# Exported SQL runs in database servers of the tests' own, and LibreOffice recalculates workbooks.
+SERVERS := /usr/sbin/mariadbd /usr/lib/postgresql /usr/bin/soffice
 packages:
-	$(MAKE) chromium
-	$(MAKE) databases
+	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || ! command -v apt-get >/dev/null || \
+	  { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
+	@ls $(SERVERS) >/dev/null 2>&1 || ! command -v apt-get >/dev/null || { apt-get update && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql mariadb-server libreoffice-calc-nogui; } || true
 
 browser: packages $(VENV)/installed-dev
 	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
-	@test -e $(AXE) -a -e $(NODE)/esbuild -a -e $(NODE)/tsc -a -e $(NODE)/oxlint || ! command -v npm >/dev/null || \
-	  npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 typescript@5.9.3 oxlint@1.93.0 || true
+	@test -e $(AXE) -a -e $(NODE)/esbuild -a -e $(NODE)/tsc -a -e $(NODE)/oxlint -a -e $(VENV)/axe/node_modules/feelin -a -e $(VENV)/axe/node_modules/@hbtgmbh || ! command -v npm >/dev/null || \
+	  npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 typescript@5.9.3 oxlint@1.93.0 feelin@8.2.0 @hbtgmbh/dmn-eval-js@1.5.0 || true
 
 # The scripts and style sheets of the report page, bundled into src/frri/report/page.js and page.css.
 page: browser

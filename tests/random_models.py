@@ -1,5 +1,7 @@
 """Random models and rows with all that rules may have, for engines to be compared on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -115,3 +117,24 @@ def for_browser(rows):
             column = column.dt.strftime("%Y-%m-%d")
         columns.append([None if pd.isna(value) else value for value in column.tolist()])
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def random_models(random):
+    """A model of every semantics; t-norms, fallbacks, costs and shrinkage differ."""
+    yield random_ruleset(random, "best", "nearest", "minimum")
+    yield random_ruleset(random, "sum", "partial", "product").with_decision({"y": 3})
+    yield random_ruleset(random, "first", "stretched", "lukasiewicz")
+    yield random_ordered_ruleset(random, "bounds", "nearest", "drastic")
+    yield random_ordered_ruleset(random, "moves", "base", "nilpotent_minimum")
+    plain = random_ruleset(random, "best", "priors", "hamacher")
+    votes = [tuple(random.normal(size=3).tolist()) for _ in plain]
+    rules = tuple(replace(rule, votes=v) for rule, v in zip(plain, votes, strict=True))
+    settings = {"t_norm": "hamacher", "clip": plain.clip, "missing": plain.missing}
+    head = plain.attributes, plain.classes, "class"
+    shrunk = {"base": (0.1, 0.2, -0.3), "trust": 0.7, "class_counts": plain.class_counts}
+    yield RuleSet(rules, *head, **settings, **shrunk, semantics="softmax-votes")
+    changes = {"distribution": None, "partial_weights": ()}
+    numbers = [replace(rule, consequent=float(random.normal()), **changes) for rule in plain]
+    head = plain.attributes, (), "number"
+    yield RuleSet(tuple(numbers), *head, **settings, semantics="weighted-mean", base=(1.5,))
+    yield RuleSet(tuple(numbers), *head, **settings, semantics="added-contributions", base=(2.5,))

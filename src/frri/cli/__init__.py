@@ -34,6 +34,7 @@ COMMANDS = {
     "export": "write a model as SQL, Python, JavaScript, LaTeX, Markdown, ...",
     "report": "write a report of a model as one HTML page",
     "view": "open the report in the browser",
+    "mcp": "serve models to assistants over the Model Context Protocol",
     "bench": "compare models by cross-validation on datasets",
     "frontier": "find the fewest errors that K rules can make, with a proof",
     "demo": "train, test and explain rules on built-in data",

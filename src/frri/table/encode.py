@@ -413,3 +413,20 @@ def _booleans(categories: Sequence[str]) -> dict[bool, str]:
     found = [(words[c.lower()], c) for c in categories if c.lower() in words]
     values = [value for value, _ in found]
     return {value: category for value, category in found if values.count(value) == 1}
+
+
+def category_spellings(categories: Sequence[str]) -> dict[str, str]:
+    """Return every text that means a category, for engines that compare texts as they are.
+
+    Words of booleans are spelled in lower case, upper case and with a capital.
+
+    Examples
+    --------
+    >>> list(category_spellings(["no"]))[:6], category_spellings(["red"])
+    (['no', 'NO', 'No', 'false', 'FALSE', 'False'], {'red': 'red'})
+    """
+    texts = category_texts(categories)
+    if folding(categories) is str:
+        return texts
+    forms = (str, str.upper, str.title)
+    return {form(text): category for text, category in texts.items() for form in forms}

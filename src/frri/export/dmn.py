@@ -1,0 +1,476 @@
+"""Rule sets for rule engines: DMN 1.3 (XML) and JDM, the format of GoRules ZEN (JSON).
+
+Lists of crisp rules become a decision table with hit policy FIRST. Crisp rules that add votes or
+numbers become tables with hit policy COLLECT and the sum as aggregation, one for each class. All
+other rule sets become expressions, printed from the scoring program: a boxed context of FEEL in
+DMN, an expression node in JDM.
+
+Inputs have the names of the columns; other characters than letters, digits and underscores become
+underscores. Dates are days since 1970. A missing value is null.
+"""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from frri.export.program import Assignment, Expr, Program, Step, lower
+from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
+from frri.rules.inference import last_resort
+from frri.rules.ruleset import RuleSet
+from frri.rules.text import rule_text
+from frri.table import Attribute
+from frri.table.encode import category_spellings
+
+NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
+# Infinity in languages without it.
+FARTHEST = Decimal(10) ** 27
+# Words of the two languages that no column can be called.
+RESERVED = {
+    "if",
+    "then",
+    "else",
+    "and",
+    "or",
+    "not",
+    "in",
+    "for",
+    "some",
+    "every",
+    "return",
+    "null",
+}
+RESERVED |= {"true", "false", "min", "max", "sum", "exp", "date", "time", "list", "index", "lower"}
+
+
+def to_dmn(ruleset: RuleSet) -> str:
+    """Return a rule set as DMN 1.3; the decision is called `prediction`.
+
+    A table of first matches has the outputs `prediction` and `rule`; an expression is a context of
+    `prediction`, `rule` (0 without one) and `score`; sums are the number or the class alone.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = Rule((NumericCondition.below("age", 30),), "no"), Rule((), "yes")
+    >>> attributes, classes = (Attribute("age"),), ("no", "yes")
+    >>> print(to_dmn(RuleSet(rules, attributes, classes, semantics="first-match"))[:54])
+    <definitions xmlns="https://www.omg.org/spec/DMN/20191
+    """
+    program, root = lower(ruleset), ET.Element("definitions", xmlns=NAMESPACE)
+    root.attrib |= {"id": "rules", "name": ruleset.target, "namespace": "https://frri/rules"}
+    names = _identifiers(program)
+    for name, (_, _, attribute) in zip(names.values(), program.columns, strict=True):
+        data = _add(root, "inputData", id=name, name=name, label=attribute.name)
+        kind = "number" if attribute.categories is None else "string"
+        _add(data, "variable", id=f"{name}_variable", name=name, typeRef=kind)
+    tables = list(_tables(program, FEEL))
+    if tables:
+        for table in tables:
+            _add_table(root, table, names)
+        if tables[0].name != "prediction":
+            decision = _add_decision(
+                root, "prediction", [table.name for table in tables], "Decision"
+            )
+            text = FEEL.text(_choice(program, tables))
+            _add(_add(decision, "literalExpression", id="choice"), "text", text)
+    else:
+        decision = _add_decision(root, "prediction", list(names.values()), "Input")
+        context = _add(decision, "context", id="steps")
+        steps = list(_entries(program, FEEL, names))
+        found = ", ".join(f"{name}: {FEEL.text(node)}" for name, node in _outputs(program))
+        for k, (name, text) in enumerate([*steps, ("", f"{{{found}}}")]):
+            entry = _add(context, "contextEntry", id=f"entry_{k}")
+            if name:  # the last entry is the result
+                _add(entry, "variable", id=f"variable_{k}", name=name)
+            _add(_add(entry, "literalExpression", id=f"text_{k}"), "text", text)
+    ET.indent(root, " ")
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def to_jdm(ruleset: RuleSet) -> str:
+    """Return a rule set as a JSON decision model of GoRules ZEN: `prediction`, `rule` and `score`.
+
+    ZEN has no exponential function, so "cumulative-logits" cannot be expressed.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule
+    >>> rules = Rule((NumericCondition.below("age", 30),), "no"), Rule((), "yes")
+    >>> attributes, classes = (Attribute("age"),), ("no", "yes")
+    >>> jdm = to_jdm(RuleSet(rules, attributes, classes, semantics="first-match"))
+    >>> [node["type"] for node in json.loads(jdm)["nodes"]]
+    ['inputNode', 'decisionTableNode', 'outputNode']
+    """
+    program = lower(ruleset)
+    names, tables = _identifiers(program), list(_tables(program, ZEN))
+    if ruleset.semantics.name == "cumulative-logits":
+        raise ValueError("JDM has no exponential function for cumulative-logits; export DMN.")
+    contents = [("decisionTable", _jdm_table(table, names)) for table in tables]
+    if tables and tables[0].policy == "COLLECT":
+        sums = [(t.name, f"sum(map({t.name}, #.{t.outputs[0]}))") for t in tables]
+        contents.append(("expression", _expressions(sums)))
+        if tables[0].name != "prediction":
+            chosen = [("prediction", ZEN.text(_choice(program, tables)))]
+            contents.append(("expression", _expressions(chosen)))
+    elif not tables:
+        steps = list(_entries(program, ZEN, names))
+        contents.append(("expression", _expressions(steps)))
+        outputs = [(name, ZEN.text(node)) for name, node in _outputs(program)]
+        contents.append(("expression", _expressions(outputs)))
+    kinds = [("input", {}), *contents, ("output", {})]
+    nodes = [
+        {"id": f"node_{k}", "name": f"{kind} {k}", "type": f"{kind}Node", "content": content}
+        | {"position": {"x": 250 * k, "y": 100}}
+        for k, (kind, content) in enumerate(kinds)
+    ]
+    edges = [
+        {"id": f"edge_{k}", "type": "edge", "sourceId": f"node_{k}", "targetId": f"node_{k + 1}"}
+        for k in range(len(kinds) - 1)
+    ]
+    head = {"contentType": "application/vnd.gorules.decision", "name": ruleset.target}
+    return json.dumps(head | {"nodes": nodes, "edges": edges}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _identifiers(program: Program) -> dict[int, str]:
+    """Return the names of inputs by column."""
+    names: dict[int, str] = {}
+    for _, j, attribute in program.columns:
+        name = re.sub(r"\W", "_", attribute.name, flags=re.ASCII)
+        if not name[:1].isalpha() or name in RESERVED or name == "prediction":
+            name = f"column_{name}"
+        while name in names.values():
+            name += "_2"
+        names[j] = name
+    return names
+
+
+# ---------------------------------------------------------------- decision tables
+
+
+class DecisionTable(NamedTuple):
+    """Rows of cells, outputs and a comment; columns by position."""
+
+    name: str
+    policy: str
+    columns: list[int]
+    outputs: list[str]
+    rows: list[tuple[list[str], list[str], str]]
+
+
+def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
+    """Yield the tables that express a rule set of crisp rules, none where they cannot."""
+    ruleset, name = program.ruleset, program.ruleset.semantics.name
+    columns = [j for _, j, _ in program.columns]
+    conditions = [condition for rule in ruleset for condition in rule.conditions]
+    lengths = [len(rule.conditions) == len(set(rule.attributes)) for rule in ruleset]
+    if ruleset.clip or not all(map(_is_crisp, conditions)) or not all(lengths):
+        return
+    attributes = {a.name: a for a in ruleset.attributes}
+    cells: list[list[str]] = []
+    for rule in ruleset:
+        own = {c.attribute: c for c in rule.conditions}
+        found = [own.get(ruleset.attributes[j].name) for j in columns]
+        cells.append([
+            language.anything if c is None
+            else _cell(c, attributes[c.attribute], ruleset.missing, language)
+            for c in found
+        ])  # fmt: skip
+    texts, always = (
+        [rule_text(ruleset, rule) for rule in ruleset],
+        [language.anything] * len(columns),
+    )
+    by_priors = last_resort(ruleset) == "priors"
+    if name == "first-match":
+        amounts = ruleset.arrays.says * ruleset.score_factors
+        if (amounts <= 0.0).all(axis=1).any() or not (by_priors or always in cells):
+            return
+        labels = [ruleset.classes[c] for c in amounts.argmax(axis=1)]
+        rows = [
+            (cell, [_constant(label), str(r)], text)
+            for r, (cell, label, text) in enumerate(zip(cells, labels, texts, strict=True), start=1)
+        ]
+        prior = _constant(ruleset.classes[int(np.argmax(ruleset.priors))])
+        rows.append((always, [prior, "0"], "no rule holds"))
+        last = cells.index(always) + 1 if always in cells else len(rows)
+        yield DecisionTable("prediction", "FIRST", columns, ["prediction", "rule"], rows[:last])
+        return
+    if name in {"added-contributions", "softmax-votes"}:
+        for c, base in enumerate(ruleset.base):
+            amounts = ruleset.arrays.weights * ruleset.arrays.says[:, c]
+            rows = [(always, [_constant(base)], "base")]
+            triples = zip(cells, amounts.tolist(), texts, strict=True)
+            rows += [(cell, [_constant(amount)], text) for cell, amount, text in triples if amount]
+            title = f"_votes_{c + 1}" if ruleset.classes else "prediction"
+            yield DecisionTable(title, "COLLECT", columns, [title], rows)
+
+
+def _choice(program: Program, tables: Sequence[DecisionTable]) -> Expr:
+    """Return the class with the most votes, the first of equal ones."""
+    votes = tuple(Expr("name", (), table.name[1:]) for table in tables)
+    labels = tuple(Expr("label", (), label) for label in program.ruleset.classes)
+    most = Expr("max", votes)
+    return Expr("pick", (Expr("index", (most, *votes)), *labels))
+
+
+def _is_crisp(condition: Condition) -> bool:
+    if not isinstance(condition, NumericCondition):
+        return True
+    return all(
+        core == support or is_strict(core, support)
+        for core, support in (
+            (condition.core_low, condition.support_low),
+            (condition.core_high, condition.support_high),
+        )
+    )
+
+
+def _cell(condition: Condition, attribute: Attribute, missing: str, language: "Language") -> str:
+    """Return the unary tests of a crisp condition."""
+    typical, spellings = attribute.typical_code, category_spellings(attribute.categories or ())
+    known = missing == "similar"
+    if isinstance(condition, NominalCondition):
+        if missing == "typical" and attribute.typical is not None:
+            known = (attribute.typical in condition.values) != condition.excludes
+        texts = [_constant(text) for text, c in spellings.items() if c in condition.values]
+        excludes = condition.excludes
+    else:
+        assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds
+        bounds = (
+            condition.core_low,
+            condition.support_low,
+            condition.core_high,
+            condition.support_high,
+        )
+
+        def holds(x: float) -> bool:
+            low, low_end, high, high_end = bounds
+            above = x > low_end if is_strict(low, low_end) else x >= low
+            return bool(above and (x < high_end if is_strict(high, high_end) else x <= high))
+
+        known = known or (missing == "typical" and holds(typical))
+        if attribute.categories is None:
+            return f"{'null, ' if known else ''}{_interval(*bounds)}"
+        # Unseen values are missing, so that these are either none or all others.
+        allowed = [c for k, c in enumerate(attribute.categories) if holds(k) != known]
+        texts = [_constant(text) for text, c in spellings.items() if c in allowed]
+        excludes = known
+    if excludes:
+        return language.exclude(texts if known else ["null", *texts])
+    return ", ".join([*["null"][: int(known)], *texts]) or language.exclude([language.anything])
+
+
+def _interval(core_low: float, low: float, core_high: float, high: float) -> str:
+    opens, closes = is_strict(core_low, low), is_strict(core_high, high)
+    start, end = _number(low if opens else core_low), _number(high if closes else core_high)
+    if abs(core_low) < inf and abs(core_high) < inf:
+        return f"{'(' if opens else '['}{start}..{end}{')' if closes else ']'}"
+    if abs(core_low) < inf:
+        return f"{'>' if opens else '>='} {start}"
+    if abs(core_high) < inf:
+        return f"{'<' if closes else '<='} {end}"
+    return f"> {_number(-inf)}"
+
+
+def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: str) -> ET.Element:
+    found = ET.SubElement(parent, tag, attributes)
+    found.text = text
+    return found
+
+
+def _add_decision(root: ET.Element, name: str, needs: Sequence[str], kind: str) -> ET.Element:
+    decision = _add(root, "decision", id=name, name=name)
+    _add(decision, "variable", id=f"{name}_value", name=name)
+    for k, need in enumerate(needs):
+        requirement = _add(decision, "informationRequirement", id=f"{name}_needs_{k}")
+        _add(requirement, f"required{kind}", href=f"#{need}")
+    return decision
+
+
+def _add_table(root: ET.Element, table: DecisionTable, names: Mapping[int, str]) -> None:
+    decision = _add_decision(root, table.name, [names[j] for j in table.columns], "Input")
+    policy = {"hitPolicy": table.policy} | (
+        {"aggregation": "SUM"} if table.policy != "FIRST" else {}
+    )
+    grid = _add(decision, "decisionTable", id=f"{table.name}_table", **policy)
+    for j in table.columns:
+        column = _add(grid, "input", id=f"{table.name}_{names[j]}", label=names[j])
+        expression = _add(column, "inputExpression", id=f"{table.name}_{names[j]}_value")
+        _add(expression, "text", names[j])
+    for output in table.outputs:
+        _add(grid, "output", id=f"{table.name}_{output}_output", name=output)
+    for r, (cells, outputs, comment) in enumerate(table.rows):
+        rule = _add(grid, "rule", id=f"{table.name}_rule_{r}")
+        _add(rule, "description", comment)
+        for tag, texts in (("inputEntry", cells), ("outputEntry", outputs)):
+            for k, text in enumerate(texts):
+                _add(_add(rule, tag, id=f"{table.name}_{tag}_{r}_{k}"), "text", text)
+
+
+def _jdm_table(table: DecisionTable, names: Mapping[int, str]) -> dict[str, Any]:
+    fields = [names[j] for j in table.columns]
+    rules = [
+        dict(zip([*(f"in_{f}" for f in fields), *(f"out_{o}" for o in table.outputs)],
+                 [*cells, *outputs], strict=True)) | {"_id": f"rule_{r}", "_description": comment}
+        for r, (cells, outputs, comment) in enumerate(table.rows)
+    ]  # fmt: skip
+    return {
+        "hitPolicy": table.policy.lower(),
+        "inputs": [{"id": f"in_{f}", "name": f, "field": f} for f in fields],
+        "outputs": [{"id": f"out_{o}", "name": o, "field": o} for o in table.outputs],
+        "rules": rules,
+    } | ({"passThrough": True, "outputPath": table.name} if table.policy == "COLLECT" else {})
+
+
+def _expressions(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    found = [{"id": f"x_{k}", "key": name, "value": text} for k, (name, text) in enumerate(pairs)]
+    return {"expressions": found}
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def _number(value: float) -> str:
+    """Return a number without an exponent."""
+    exact = Decimal(repr(value)) if abs(value) < inf else FARTHEST.copy_sign(Decimal(value))
+    return f"{exact:f}"
+
+
+def _constant(value: Any) -> str:
+    if isinstance(value, float):
+        return _number(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+class Language(NamedTuple):
+    """How expressions are written; with `null_tests`, comparisons with null fail by themselves."""
+
+    anything: str
+    own: str
+    null_tests: bool
+    exclude: Callable[[Sequence[str]], str]
+    choose: Callable[[str, str, str], str]
+    forms: Mapping[str, Callable[[Sequence[str]], str]]
+
+    def text(self, node: Expr, inputs: Mapping[int, str] | None = None, own: str = "") -> str:
+        """Return an expression; the names of steps begin with `own` and an underscore."""
+        op, value = node.op, node.value
+        args = [self.text(arg, inputs, own) for arg in node.args]
+        if op == "column":
+            return (inputs or {})[value]
+        if op == "name":
+            return f"{own}_{value}" if inputs is not None or own else f"_{value}"
+        if op == "if":
+            return self.choose(args[0], args[1], args[2])
+        if op == "among":
+            return self.forms["among"]([args[0], *map(_constant, value)])
+        if op == "compare":
+            sign = value if not self.null_tests or value != "==" else "="
+            tested = "" if self.null_tests else "".join(
+                f"{text} != null and " for text, arg in zip(args, node.args, strict=True)
+                if arg.op == "name" and re.match(r"[xy]\d", arg.value)
+            )  # fmt: skip
+            return f"({tested}{args[0]} {sign} {args[1]})"
+        return self.forms[op](args) if args else _constant(value)
+
+
+def _joined(sign: str) -> Callable[[Sequence[str]], str]:
+    return lambda args: f"({f' {sign} '.join(args)})"
+
+
+def _nested(texts: Sequence[str], tests: Sequence[str]) -> str:
+    """Return a chain of conditional expressions of ZEN."""
+    chain = "".join(f"{test} ? {text} : " for text, test in zip(texts, tests, strict=False))
+    return f"({chain}{texts[-1]})"
+
+
+_SHARED = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
+FEEL = Language(
+    "-", "", True,
+    lambda texts: f"not({', '.join(texts)})",
+    lambda test, yes, no: f"(if {test} then {yes} else {no})",
+    {
+        **{op: _joined(sign) for op, sign in _SHARED.items()},
+        "missing": lambda args: f"({args[0]} = null)",
+        "among": lambda args: f"list contains([{', '.join(args[1:])}], {args[0]})",
+        "min": lambda args: f"min({', '.join(args)})",
+        "max": lambda args: f"max({', '.join(args)})",
+        "exp": lambda args: f"exp({args[0]})",
+        "first": lambda args: f"(index of([{', '.join(args)}, true], true)[1] - 1)",
+        "index": lambda args: f"(index of([{', '.join(args[1:])}], {args[0]})[1] - 1)",
+        "pick": lambda args: f"[{', '.join(args[1:])}][{args[0]} + 1]",
+    },
+)  # fmt: skip
+ZEN = Language(
+    "", "$.", False,
+    lambda texts: f"not in [{', '.join(texts)}]",
+    lambda test, yes, no: f"({test} ? {yes} : {no})",
+    {
+        **{op: _joined(sign) for op, sign in _SHARED.items()},
+        "missing": lambda args: f"({args[0]} == null)",
+        "among": lambda args: f"({args[0]} in [{', '.join(args[1:])}])",
+        "min": lambda args: f"min([{', '.join(args)}])",
+        "max": lambda args: f"max([{', '.join(args)}])",
+        "first": lambda args: _nested([*map(str, range(len(args) + 1))], args),
+        "index": lambda args: _nested(
+            [*map(str, range(len(args) - 1))], [f"{args[0]} == {arg}" for arg in args[1:-1]]
+        ),
+        "pick": lambda args: f"[{', '.join(args[1:])}][{args[0]}]",
+    },
+)  # fmt: skip
+
+
+def _outputs(program: Program) -> list[tuple[str, Expr]]:
+    return [("prediction", program.prediction), ("rule", program.rule), ("score", program.score)]
+
+
+def _entries(
+    program: Program, language: Language, names: Mapping[int, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield names and expressions of the steps; what a branch does not need is null."""
+    inputs = {j: _reading(attribute, names[j], language) for _, j, attribute in program.columns}
+
+    def text(node: Expr) -> str:
+        return language.text(node, inputs, language.own)
+
+    def run(steps: Sequence[Step], *tests: tuple[str, bool]) -> Iterator[tuple[str, str]]:
+        def guard(value: str) -> str:
+            for test, holds in reversed(tests):
+                value = language.choose(test, *((value, "null") if holds else ("null", value)))
+            return value
+
+        for step in steps:
+            if isinstance(step, Assignment):
+                yield f"_{step.name}", guard(text(step.value))
+                continue
+            name = f"_test_{step.results[0][0]}"
+            test = f"{language.own}{name}"
+            yield name, guard(text(step.test))
+            yield from run(step.holds, *tests, (test, True))
+            yield from run(step.fails, *tests, (test, False))
+            for name, yes, no in step.results:
+                yield f"_{name}", guard(language.choose(test, text(yes), text(no)))
+
+    yield from run(program.steps)
+
+
+def _reading(attribute: Attribute, name: str, language: Language) -> str:
+    """Return the expression of a column's value: the category, or the position of ordered ones."""
+    if attribute.categories is None:
+        return name
+    spellings = category_spellings(attribute.categories)
+    text = name if attribute.kind == "nominal" else "null"
+    for category in reversed(attribute.categories):
+        texts = [_constant(one) for one, c in spellings.items() if c == category]
+        value = _constant(category)
+        if attribute.kind == "ordinal":
+            value = str(attribute.categories.index(category))
+        elif texts == [value]:
+            continue
+        text = language.choose(language.forms["among"]([name, *texts]), value, text)
+    return text
