@@ -333,9 +333,9 @@ def join_tables(frames: Mapping[str, Frame], classes: str | None = None) -> Fram
     Examples
     --------
     >>> import pandas as pd
-    >>> join_tables({"a: Frame({x": [1]}), "b: Frame({x": [2.5]})})["x"].tolist()
+    >>> join_tables({"a": pd.DataFrame({"x": [1]}), "b": pd.DataFrame({"x": [2.5]})})["x"].tolist()
     [1.0, 2.5]
-    >>> join_tables({"a.csv: Frame({x": [1]}), "b.csv: Frame({y": [2]})})
+    >>> join_tables({"a.csv": pd.DataFrame({"x": [1]}), "b.csv": pd.DataFrame({"y": [2]})})
     Traceback (most recent call last):
         ...
     ValueError: b.csv has no column 'x', which a.csv has; give files with the same columns.
