@@ -12,6 +12,8 @@ from math import inf, isnan, log2, nan
 import numpy as np
 import pandas as pd
 
+from frri._reproducible import log2 as reproducible_log2
+
 TOLERANCE = 1e-6
 
 
@@ -54,7 +56,8 @@ def number_of_tests(X, nominal):
 
 
 def gain(p, t, P, T):
-    return p * ((np.log2(p + 1) - np.log2(t + 1)) - (np.log2(P + 1) - np.log2(T + 1)))
+    bits = [float(reproducible_log2(n + 1)) for n in (p, t, P, T)]  # ties depend on the last bit
+    return p * ((bits[0] - bits[1]) - (bits[2] - bits[3]))
 
 
 def exact_gain(p, t, P, T):

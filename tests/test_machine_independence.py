@@ -7,6 +7,7 @@ program, this file prints a digest of the model file and of the predicted labels
 
 import hashlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_regressor
 
+from frri._reproducible import log, log2
 from thorough import THOROUGH
 
 BASE = {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "FRRI_JOBS": "1"}
@@ -112,7 +114,20 @@ def digests(n_jobs):
             answers = np.ascontiguousarray(estimator.predict(values)).tobytes()
             shorts = [hashlib.sha256(content).hexdigest()[:12] for content in (text, answers)]
             found[f"{name}, {number} {type(estimator).__name__}"] = shorts
+    numbers = np.arange(1.0, 100_000.0)  # counts of which estimators use logarithms
+    for function in (log, log2):
+        found[function.__name__] = [hashlib.sha256(function(numbers).tobytes()).hexdigest()[:12]]
     return found
+
+
+def test_logarithms_are_right_to_the_last_but_one_bit():
+    random = np.random.default_rng(0)
+    numbers = np.concatenate([np.arange(1.0, 3000.0), 2.0 ** random.uniform(-60, 60, 3000)])
+    for function, exact in ((log, math.log), (log2, math.log2)):
+        expected = np.array([exact(number) for number in numbers.tolist()])
+        assert (np.abs(function(numbers) - expected) <= 2 * np.spacing(np.abs(expected))).all()
+    powers = np.arange(-50, 50)
+    assert log2(2.0**powers).tolist() == powers.tolist()
 
 
 def in_child(**setting):

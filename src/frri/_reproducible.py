@@ -95,15 +95,33 @@ def log(x: Any) -> Floats:
     [0.0, 2.302585092994046, -inf]
     """
     x = np.asarray(x, dtype=np.float64)
+    e, f, half, r = _log_parts(x)
+    r = r + e * _LN2_LOW
+    return np.asarray(np.where(x > 0.0, e * _LN2_HIGH - ((half - r) - f), -np.inf))
+
+
+def log2(x: Any) -> Floats:
+    """Return the binary logarithm of each positive number; -inf for 0.
+
+    Examples
+    --------
+    >>> log2(np.array([1.0, 8.0, 10.0, 0.0])).tolist()
+    [0.0, 3.0, 3.321928094887362, -inf]
+    """
+    x = np.asarray(x, dtype=np.float64)
+    e, f, half, r = _log_parts(x)
+    return np.asarray(np.where(x > 0.0, e - ((half - r) - f) * _INVERSE_LN2, -np.inf))
+
+
+def _log_parts(x: Floats) -> tuple[Any, Any, Any, Any]:
+    """Return e and f of x = 2**e * (1 + f), and h and r of ln(1 + f) = f - (h - r)."""
     m, k = np.frexp(x)
     small = m < np.sqrt(0.5)
     f = np.where(small, m + m, m) - 1.0
-    e = k - small
     s = f / (2.0 + f)
     z = s * s
     half = 0.5 * f * f
-    r = s * (half + z * _polynomial(_LOG, z)) + e * _LN2_LOW
-    return np.asarray(np.where(x > 0.0, e * _LN2_HIGH - ((half - r) - f), -np.inf))
+    return k - small, f, half, s * (half + z * _polynomial(_LOG, z))
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Floats) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from frri._reproducible import log2
 from frri._util import Flags, Floats, Ints, Positions
 from frri.learners.rule_limits import LimitedRuleClassifier
 from frri.learners.training_table import TrainingTable, Weights, are_integers, sums_by_key
@@ -449,7 +450,7 @@ class SplitSearch:
     def _information(self, amount: Any) -> Floats:
         """Return weights times their binary logarithms."""
         weight = amount * self.unit
-        return np.asarray(weight * np.log2(np.where(amount > 0, weight, 1.0)))
+        return np.asarray(weight * log2(np.where(amount > 0, weight, 1.0)))
 
 
 # --- rules of the rule model

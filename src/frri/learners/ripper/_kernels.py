@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frri._compile import either, inner_kernel, kernel
+from frri._reproducible import log2
 from frri._util import Flags, Floats, Ints
 from frri.learners.ripper.description_length import delete_needless  # noqa: F401 - compiled here
 from frri.learners.training_table import TrainingTable, Weights
@@ -94,7 +95,7 @@ class SortedColumns(NamedTuple):
             weights = np.asarray(units * unit, dtype=np.float64)
         total = int(weights.sum())
         tabled = units is None or (unit == 1.0 and total <= LARGEST_TABLE)
-        logs = np.log2(np.arange(1, total + 2 if tabled else 1, dtype=np.float64))
+        logs = log2(np.arange(1, total + 2 if tabled else 1, dtype=np.float64))
         known = values, order.astype(np.uint32), nominal, n_tests
         return cls(*known, classes, weights, units, unit, logs)
 
@@ -277,7 +278,7 @@ def _best_test_interpreted(coded, columns, positives, total):
 def _log_ratio(p, t, columns):
     if len(columns.logs):
         return columns.logs.take(p) - columns.logs.take(t)
-    return np.log2(p * columns.unit + 1.0) - np.log2(t * columns.unit + 1.0)
+    return log2(p * columns.unit + 1.0) - log2(t * columns.unit + 1.0)
 
 
 def _best_test_loops(coded, columns, positives, total):
