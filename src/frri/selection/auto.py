@@ -412,7 +412,9 @@ class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> AutoRulesOrdinalClassifier(estimators=["additive"]).fit(X, y).best_name_
+    >>> few = {"estimators": ["additive"], "max_rules": 4, "references": False}
+    >>> model = AutoRulesOrdinalClassifier(**few).fit(X, y)
+    >>> model.best_name_
     'additive'
     """
 
@@ -461,7 +463,9 @@ class AutoRulesRegressor(AutoRules, RuleRegressor):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> AutoRulesRegressor(estimators=["additive"], max_rules=4).fit(X, y).best_name_
+    >>> few = {"estimators": ["additive"], "max_rules": 4, "references": False}
+    >>> model = AutoRulesRegressor(**few).fit(X, y)
+    >>> model.best_name_
     'additive'
     """
 
