@@ -381,12 +381,27 @@ def test_an_interrupt_between_two_slices_keeps_the_bound(monkeypatch):
     assert cover.lower_bound <= len(optimum) <= len(cover)
 
 
+@pytest.fixture
+def interrupt_in(monkeypatch):
+    """Arrange a real Ctrl-C some time after a method was called, however late that is."""
+
+    def arrange(kind, method, seconds):
+        call = getattr(kind, method)
+
+        def called(*arguments):
+            threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+            return call(*arguments)
+
+        monkeypatch.setattr(kind, method, called)
+
+    return arrange
+
+
 @posix
-def test_a_real_signal_ends_the_search_and_nothing_else():
+def test_a_real_signal_ends_the_search_and_nothing_else(interrupt_in):
     rng = np.random.default_rng(0)
     matrix = rng.random((400, 400)) < 0.03  # far too hard to be proved
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    interrupt_in(solve.Problem, "run", 0.5)
     cover = minimum_cover(CoverMatrix.from_dense(matrix))
     assert cover.stopped_by == "interrupt"
     assert cover.status == "feasible"
@@ -554,10 +569,9 @@ def test_an_interrupt_in_any_stage_on_words_gives_a_complete_cover(where, monkey
 
 @posix
 @pytest.mark.usefixtures("never_expanded")
-def test_a_real_signal_ends_a_search_on_words():
+def test_a_real_signal_ends_a_search_on_words(interrupt_in):
     matrix = np.random.default_rng(0).random((1500, 1500)) < 0.02
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
+    interrupt_in(solve_large.LargeProblem, "run", 1.0)
     cover = minimum_cover(CoverMatrix.from_dense(matrix))
     assert cover.stopped_by == "interrupt"
     assert covers_all(matrix, cover)

@@ -157,7 +157,7 @@ def run_command(command, folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     return done.returncode, done.stdout
 
@@ -293,7 +293,7 @@ def test_the_site_builds_without_a_warning(tmp_path):
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     live = re.search(r'<iframe src="([^"]+)"', (tmp_path / "index.html").read_text("utf-8"))

@@ -157,8 +157,8 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
     base = 500 * (5 * classifier.PER_VALUE + classifier.PER_SAMPLE)
     plain = fitted(X, y)
     assert plain.selection_.status == "optimal"
-    for n_jobs in (1, 2):
-        lean = fitted(X, y, memory_limit=base + 3_000, n_jobs=n_jobs)
+    found = [fitted(X, y, memory_limit=base + 3_000, n_jobs=n_jobs) for n_jobs in (1, 2)]
+    for lean in found:
         assert lean.selection_.stopped_by == "memory"
         assert lean.ruleset_.covers(X).any(axis=1).all()
         assert len(lean.uncovered_) == 0
@@ -167,7 +167,7 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
         np.testing.assert_array_equal(lean.confidence_, plain.confidence_)
         for rule, known in zip(lean.ruleset_, lean.ruleset_.covers(X).T, strict=True):
             assert np.sum(rule.statistics.support) == known.sum()
-        assert lean.selected_.tolist() == fitted(X, y, memory_limit=base + 3_000).selected_.tolist()
+        assert lean.selected_.tolist() == found[0].selected_.tolist()
     roomy = fitted(X, y, memory_limit="1 GB")
     assert roomy.selected_.tolist() == plain.selected_.tolist()
     said = "FRRI needs about 0 MB for 500 objects and 5 attributes, but memory_limit is 0 MB: raise it, "

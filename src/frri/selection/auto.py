@@ -419,7 +419,8 @@ class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
     --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> AutoRulesOrdinalClassifier(estimators=["additive"]).fit(X, y).best_name_
+    >>> model = AutoRulesOrdinalClassifier(estimators=["additive"], max_rules=4, references=False)
+    >>> model.fit(X, y).best_name_
     'additive'
     """
 
@@ -468,7 +469,8 @@ class AutoRulesRegressor(AutoRules, RuleRegressor):
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> AutoRulesRegressor(estimators=["additive"], max_rules=4).fit(X, y).best_name_
+    >>> model = AutoRulesRegressor(estimators=["additive"], max_rules=4, references=False)
+    >>> model.fit(X, y).best_name_
     'additive'
     """
 
