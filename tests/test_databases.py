@@ -27,7 +27,7 @@ from frri.export import to_dbt, to_javascript, to_sql
 from frri.export.sql_dialects import ALIASES, DIALECTS, find_dialect
 from programs import duck_answers, python_module, records, sqlite_answers
 from test_conformance import FRAME, RULESETS, TITLES, close, the
-from test_export import HOSTILE, MIXED, hostile_ruleset
+from test_export import HOSTILE, MIXED, hostile_ruleset, many_rules
 from thorough import THOROUGH
 
 PARSED = {"sqlserver": "tsql", "bigquery": "bigquery", "snowflake": "snowflake", "spark": "spark"}
@@ -211,6 +211,15 @@ def test_hostile_names(dialect, request):
     ruleset = RuleSet(tuple(rules), table, HOSTILE)
     frame = frame.rename(columns=names)
     found = answers(connection, dialect, ruleset, frame)
+    assert [answer[1] for answer in found] == ruleset.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
+def test_hundreds_of_rules(dialect, request):
+    ruleset = many_rules(350, 5, clip=True)
+    random = np.random.default_rng(0).random((40, 6)) * 1.2
+    frame = pd.DataFrame(random, columns=[a.name for a in ruleset.attributes])
+    found = answers(request.getfixturevalue(dialect), dialect, ruleset, frame)
     assert [answer[1] for answer in found] == ruleset.predict(frame).tolist()
 
 
