@@ -245,7 +245,8 @@ def test_types_and_texts_of_columns(dialect, request):
     np.testing.assert_array_equal([a[3] for a in found], MIXED.scores(known).max(axis=1))
     moment = "TIMESTAMP" if dialect == "postgresql" else "DATETIME(6)"
     typed = known.assign(d=known["d"].map(datetime.fromisoformat, na_action="ignore"))
-    found = answers(connection, dialect, MIXED, typed, d=moment)
+    typed["b"] = pd.Series([False, True, False, None, False], dtype=object)
+    found = answers(connection, dialect, MIXED, typed, d=moment, b="BOOLEAN")
     assert [answer[1] for answer in found] == expected
 
 
