@@ -73,12 +73,13 @@ coverage: browser
 CHROMIUM := /usr/bin/chromium-headless-shell
 AXE := $(VENV)/axe/node_modules/axe-core/axe.min.js
 NODE := $(VENV)/axe/node_modules/.bin
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo -n)
 # Exported SQL runs in database servers of the tests' own, and LibreOffice recalculates workbooks.
 SERVERS := /usr/sbin/mariadbd /usr/lib/postgresql /usr/bin/soffice
 packages:
-	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || ! command -v apt-get >/dev/null || \
-	  { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
-	@ls $(SERVERS) >/dev/null 2>&1 || ! command -v apt-get >/dev/null || { apt-get update && \
+	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || ! command -v apt-get >/dev/null || { $(SUDO) apt-get update && \
+	  { $(SUDO) apt-get install -y chromium-headless-shell || $(SUDO) apt-get install -y chromium; }; } || true
+	@ls $(SERVERS) >/dev/null 2>&1 || ! command -v apt-get >/dev/null || { $(SUDO) apt-get update && $(SUDO) env \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql mariadb-server libreoffice-calc-nogui; } || true
 
 browser: packages $(VENV)/installed-dev
