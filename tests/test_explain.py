@@ -229,6 +229,15 @@ def test_nothing_alters_a_constant():
     assert "No change" in str(explanation)
 
 
+@pytest.mark.parametrize("trust", [1.0, 0.8])
+def test_calibrated_probabilities_are_stated_and_others_are_not(trust):
+    ruleset, row = replace(DIABETES, trust=trust), {"glucose": 170, "age": 50}
+    text = str(ruleset.explain(row, effort=0))
+    share = ruleset.predict_proba(pd.DataFrame([row])).max()
+    assert (f"= yes with probability {share:.2f} because rule 2" in text) == (trust < 1.0)
+    assert ("probability" in text) == (trust < 1.0)
+
+
 def test_all_kinds_of_rows_are_understood():
     row = {"glucose": 170, "age": 60}
     expected = DIABETES.explain(row)

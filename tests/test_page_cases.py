@@ -199,8 +199,9 @@ def cut_off_figures(truth, called):
 
 
 def shown_figures(page):
-    rows = page.locator(".cutoff tr")
-    return [rows.nth(k).locator("th, td").all_inner_texts() for k in range(rows.count())]
+    return page.locator(".cutoff tr").evaluate_all(
+        "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText))"
+    )
 
 
 def set_cut_off(page, cut):

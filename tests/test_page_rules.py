@@ -73,6 +73,18 @@ def test_paper_has_every_rule_in_words(pages, wine):
     assert page.inner_text("#opening") in text
     for words in page.locator(".ifs > li > .name").all_inner_texts():
         assert words in text
+    # Headings are not broken, and the matrix is not clipped.
+    assert "Rule If Then Decides Correct" in text
+    assert re.search(
+        r"decided → .* recall precision Barbera (\d+ ){3}\d+ % \d+–\d+ \d+ % \d+–\d+", text
+    )
+
+
+def test_the_overview_is_ready_for_paper_before_it_is_seen(pages):
+    learner = AdditiveRulesRegressor(max_rules=3).fit([[i, -i % 7] for i in range(60)], range(60))
+    page = pages.report(learner.ruleset_, [[i, -i % 7] for i in range(60)], list(range(60)))
+    page.wait_for_function("() => document.querySelectorAll('#overview-view .effect').length > 0")
+    assert page.locator("#panel-overview").is_hidden()
 
 
 def test_what_matters_is_at_the_head_with_its_direction(page, wine):

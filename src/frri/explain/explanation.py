@@ -108,6 +108,8 @@ class Explanation:
     goal : str
         The result that `change` has to reach, such as "at least good"; empty if any other
         decision will do.
+    calibrated : bool
+        Whether `shares` are calibrated; the sentences of a decision by one rule state them then.
     """
 
     target: str
@@ -125,6 +127,7 @@ class Explanation:
     base: float | None = None
     steps: tuple[Step, ...] = ()
     goal: str = ""
+    calibrated: bool = False
 
     def __str__(self) -> str:
         if self.base is not None:
@@ -311,6 +314,7 @@ def explain(
         base=decision.base,
         steps=decision.steps(),
         goal=f"{goal_text} already" if reached else goal_text,
+        calibrated=ruleset.trust < 1.0,
     )
 
 
@@ -371,6 +375,8 @@ def _write_decision(explanation: Explanation) -> str:
     """Write the prediction, and how far the deciding rule holds or what decides in its place."""
     answer = explanation.decision if explanation.classes else f"{explanation.decision:.6g}"
     head = f"Predicted {explanation.target} = {answer}"
+    if explanation.calibrated:
+        head += f" with probability {max(explanation.shares):.2f}"
     rule = explanation.deciding
     if explanation.fallback is not None:
         head += f" although no rule fires: {FALLBACKS[explanation.fallback]}"
