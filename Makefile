@@ -12,14 +12,14 @@ export PYTHONDONTWRITEBYTECODE :=
 # What is not imported need not be compiled: half of the time of an installation.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint types tests thorough test-oldest test-newest coverage chromium office browser page bench docs gallery dist clean
+.PHONY: demo test lint types tests thorough test-oldest test-newest coverage chromium databases office packages browser page bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
 
 # Two things at a time, where one waits for the network or has only one core to use.
 test:
-	$(MAKE) -j2 $(VENV)/installed-dev office
+	$(MAKE) -j2 $(VENV)/installed-dev packages
 	$(MAKE) lint
 	$(MAKE) -j2 types tests
 
@@ -38,11 +38,11 @@ $(VENV)/imported: $(VENV)/installed-dev
 # Two workers more than two cores have: many tests wait for a browser or another process. Long files come first
 # (tests/conftest.py). Tests of a file share what they have opened and compiled.
 WORKERS := -n 4 --dist loadfile --no-loadscope-reorder
-tests: browser office $(VENV)/imported
+tests: browser $(VENV)/imported
 	$(BIN)/python -m pytest $(WORKERS)
 
 # The same tests on four times as many random tables.
-thorough: browser office
+thorough: browser
 	FRRI_THOROUGH=1 $(BIN)/python -m pytest $(WORKERS)
 
 # The same tests with the oldest version of everything that pyproject.toml allows.
@@ -57,7 +57,7 @@ test-newest:
 	$(MAKE) VENV=.venv-newest tests
 
 # Lines and branches that the tests run through, also in the processes they start; htmlcov/ shows the rest.
-coverage: browser office
+coverage: browser
 	$(BIN)/python -m coverage erase
 	$(BIN)/python -m coverage run -m pytest $(WORKERS)
 	$(BIN)/python -m coverage combine --quiet
@@ -73,12 +73,23 @@ chromium:
 	@test -x $(CHROMIUM) || ! command -v apt-get >/dev/null || { apt-get update && { apt-get install -y chromium-headless-shell || apt-get install -y chromium; }; } || true
 
 # Exported workbooks are recalculated by LibreOffice: 90 MB to fetch.
-office: chromium
+office:
 	@command -v soffice >/dev/null || ! command -v apt-get >/dev/null || { apt-get update && \
 	  { apt-get install -y --no-install-recommends libreoffice-calc-nogui || \
 	    apt-get install -y --no-install-recommends libreoffice-calc; }; } || true
 
-browser: chromium $(VENV)/installed-dev
+# Exported SQL runs in servers of the tests' own, under the same conditions.
+databases:
+	@test -x /usr/sbin/mariadbd -a -d /usr/lib/postgresql || ! command -v apt-get >/dev/null || \
+	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql mariadb-server; } || true
+
+# One after the other: the package manager allows no more.
+packages:
+	$(MAKE) chromium
+	$(MAKE) databases
+	$(MAKE) office
+
+browser: packages $(VENV)/installed-dev
 	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
 	@test -e $(AXE) -a -e $(NODE)/esbuild -a -e $(NODE)/tsc -a -e $(NODE)/oxlint -a -e $(VENV)/axe/node_modules/feelin -a -e $(VENV)/axe/node_modules/@hbtgmbh || ! command -v npm >/dev/null || \
 	  npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 typescript@5.9.3 oxlint@1.93.0 feelin@8.2.0 @hbtgmbh/dmn-eval-js@1.5.0 || true

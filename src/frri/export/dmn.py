@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frri._util import one_line
 from frri.export.program import Assignment, Expr, Program, Step, lower
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.inference import last_resort
@@ -63,10 +64,11 @@ def to_dmn(ruleset: RuleSet) -> str:
     <definitions xmlns="https://www.omg.org/spec/DMN/20191
     """
     program, root = lower(ruleset), ET.Element("definitions", xmlns=NAMESPACE)
-    root.attrib |= {"id": "rules", "name": ruleset.target, "namespace": "https://frri/rules"}
+    name = one_line(ruleset.target)
+    root.attrib |= {"id": "rules", "name": name, "namespace": "https://frri/rules"}
     names = _identifiers(program)
     for name, (_, _, attribute) in zip(names.values(), program.columns, strict=True):
-        data = _add(root, "inputData", id=name, name=name, label=attribute.name)
+        data = _add(root, "inputData", id=name, name=name, label=one_line(attribute.name))
         kind = "number" if attribute.categories is None else "string"
         _add(data, "variable", id=f"{name}_variable", name=name, typeRef=kind)
     tables = list(_tables(program, FEEL))
@@ -134,7 +136,7 @@ def to_jdm(ruleset: RuleSet) -> str:
         for k in range(len(kinds) - 1)
     ]
     head = {"contentType": "application/vnd.gorules.decision", "name": ruleset.target}
-    return json.dumps(head | {"nodes": nodes, "edges": edges}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(head | {"nodes": nodes, "edges": edges}, indent=1) + "\n"
 
 
 def _identifiers(program: Program) -> dict[int, str]:
@@ -182,7 +184,7 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
             for c in found
         ])  # fmt: skip
     texts, always = (
-        [rule_text(ruleset, rule) for rule in ruleset],
+        [one_line(rule_text(ruleset, rule)) for rule in ruleset],
         [language.anything] * len(columns),
     )
     by_priors = last_resort(ruleset) == "priors"
@@ -192,10 +194,10 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
             return
         labels = [ruleset.classes[c] for c in amounts.argmax(axis=1)]
         rows = [
-            (cell, [_constant(label), str(r)], text)
+            (cell, [language.constant(label), str(r)], text)
             for r, (cell, label, text) in enumerate(zip(cells, labels, texts, strict=True), start=1)
         ]
-        prior = _constant(ruleset.classes[int(np.argmax(ruleset.priors))])
+        prior = language.constant(ruleset.classes[int(np.argmax(ruleset.priors))])
         rows.append((always, [prior, "0"], "no rule holds"))
         last = cells.index(always) + 1 if always in cells else len(rows)
         yield DecisionTable("prediction", "FIRST", columns, ["prediction", "rule"], rows[:last])
@@ -203,9 +205,13 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
     if name in {"added-contributions", "softmax-votes"}:
         for c, base in enumerate(ruleset.base):
             amounts = ruleset.arrays.weights * ruleset.arrays.says[:, c]
-            rows = [(always, [_constant(base)], "base")]
+            rows = [(always, [language.constant(base)], "base")]
             triples = zip(cells, amounts.tolist(), texts, strict=True)
-            rows += [(cell, [_constant(amount)], text) for cell, amount, text in triples if amount]
+            rows += [
+                (cell, [language.constant(amount)], text)
+                for cell, amount, text in triples
+                if amount
+            ]
             title = f"_votes_{c + 1}" if ruleset.classes else "prediction"
             yield DecisionTable(title, "COLLECT", columns, [title], rows)
 
@@ -237,7 +243,7 @@ def _cell(condition: Condition, attribute: Attribute, missing: str, language: "L
     if isinstance(condition, NominalCondition):
         if missing == "typical" and attribute.typical is not None:
             known = (attribute.typical in condition.values) != condition.excludes
-        texts = [_constant(text) for text, c in spellings.items() if c in condition.values]
+        texts = [language.constant(text) for text, c in spellings.items() if c in condition.values]
         excludes = condition.excludes
     else:
         assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds
@@ -258,7 +264,7 @@ def _cell(condition: Condition, attribute: Attribute, missing: str, language: "L
             return f"{'null, ' if known else ''}{_interval(*bounds)}"
         # Unseen values are missing, so that these are either none or all others.
         allowed = [c for k, c in enumerate(attribute.categories) if holds(k) != known]
-        texts = [_constant(text) for text, c in spellings.items() if c in allowed]
+        texts = [language.constant(text) for text, c in spellings.items() if c in allowed]
         excludes = known
     if excludes:
         return language.exclude(texts if known else ["null", *texts])
@@ -341,10 +347,17 @@ def _number(value: float) -> str:
     return f"{exact:f}"
 
 
-def _constant(value: Any) -> str:
-    if isinstance(value, float):
-        return _number(value)
-    return json.dumps(value, ensure_ascii=False)
+def _quote_feel(text: str) -> str:
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
+
+
+def _quote_zen(text: str) -> str:
+    """Return a string between quotes that it does not contain: ZEN has no escapes."""
+    for quote in "\"'`":
+        if quote not in text:
+            return f"{quote}{text}{quote}"
+    raise ValueError(f"JDM cannot express {text!r}, which has three kinds of quotes; rename it.")
 
 
 class Language(NamedTuple):
@@ -353,9 +366,16 @@ class Language(NamedTuple):
     anything: str
     own: str
     null_tests: bool
+    quote: Callable[[str], str]
     exclude: Callable[[Sequence[str]], str]
     choose: Callable[[str, str, str], str]
     forms: Mapping[str, Callable[[Sequence[str]], str]]
+
+    def constant(self, value: Any) -> str:
+        """Return a constant: a number, a boolean or a string."""
+        if isinstance(value, str):
+            return self.quote(value)
+        return _number(value) if isinstance(value, float) else json.dumps(value)
 
     def text(self, node: Expr, inputs: Mapping[int, str] | None = None, own: str = "") -> str:
         """Return an expression; the names of steps begin with `own` and an underscore."""
@@ -368,7 +388,7 @@ class Language(NamedTuple):
         if op == "if":
             return self.choose(args[0], args[1], args[2])
         if op == "among":
-            return self.forms["among"]([args[0], *map(_constant, value)])
+            return self.forms["among"]([args[0], *map(self.constant, value)])
         if op == "compare":
             sign = value if not self.null_tests or value != "==" else "="
             tested = "" if self.null_tests else "".join(
@@ -376,7 +396,7 @@ class Language(NamedTuple):
                 if arg.op == "name" and re.match(r"[xy]\d", arg.value)
             )  # fmt: skip
             return f"({tested}{args[0]} {sign} {args[1]})"
-        return self.forms[op](args) if args else _constant(value)
+        return self.forms[op](args) if args else self.constant(value)
 
 
 def _joined(sign: str) -> Callable[[Sequence[str]], str]:
@@ -391,7 +411,7 @@ def _nested(texts: Sequence[str], tests: Sequence[str]) -> str:
 
 _SHARED = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
 FEEL = Language(
-    "-", "", True,
+    "-", "", True, _quote_feel,
     lambda texts: f"not({', '.join(texts)})",
     lambda test, yes, no: f"(if {test} then {yes} else {no})",
     {
@@ -407,7 +427,7 @@ FEEL = Language(
     },
 )  # fmt: skip
 ZEN = Language(
-    "", "$.", False,
+    "", "$.", False, _quote_zen,
     lambda texts: f"not in [{', '.join(texts)}]",
     lambda test, yes, no: f"({test} ? {yes} : {no})",
     {
@@ -466,8 +486,8 @@ def _reading(attribute: Attribute, name: str, language: Language) -> str:
     spellings = category_spellings(attribute.categories)
     text = name if attribute.kind == "nominal" else "null"
     for category in reversed(attribute.categories):
-        texts = [_constant(one) for one, c in spellings.items() if c == category]
-        value = _constant(category)
+        texts = [language.constant(one) for one, c in spellings.items() if c == category]
+        value = language.constant(category)
         if attribute.kind == "ordinal":
             value = str(attribute.categories.index(category))
         elif texts == [value]:

@@ -16,6 +16,12 @@ from frri.rules.rule import Label
 from frri.rules.ruleset import RuleSet
 
 
+class SqlTable(str):
+    """A table that is written as it is, such as a query in parentheses."""
+
+    __slots__ = ()
+
+
 def to_sql(
     ruleset: RuleSet,
     table: str | Sequence[str] = "data",
@@ -76,6 +82,7 @@ def to_sql(
     _check_names(attributes)
     parts = [table] if isinstance(table, str) else list(table)
     place = ".".join(words.identifier(part) for part in parts)
+    place = table if isinstance(table, SqlTable) else place
     query = Query(words, _prefix([*parts, *columns, *names, *attributes, as_view or ""]))
     encoded, carried = _encode(ruleset, query, place, columns)
     results = []
