@@ -39,7 +39,7 @@ SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 FUNCTIONS = {"min": "MIN", "max": "MAX", "all": "AND", "any": "OR", "exp": "EXP", "if": "IF"}
 
 
-def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 100) -> bytes:
+def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 50) -> bytes:
     """Return a workbook that predicts cases by live formulas.
 
     Parameters
@@ -47,7 +47,7 @@ def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 100) -> bytes:
     ruleset : RuleSet
     X : data frame, optional
         Samples to fill in as the first cases.
-    n_cases : int, default=100
+    n_cases : int, default=50
         Number of rows of the sheet `Cases` that have formulas, at least those of X.
 
     Examples
