@@ -60,7 +60,7 @@ Decisions never depend on `exp`, which engines round differently.
 """
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import exp, inf, isnan
@@ -258,24 +258,19 @@ class _Lowering:
         found = decide.get(name, self._class_rules)()
         steps, self.steps = tuple(self.steps), []
         probabilities = tuple(self._probabilities(found)) if ruleset.classes else ()
-        return Program(
-            ruleset=ruleset,
-            steps=steps,
-            probability_steps=tuple(self.steps),
-            prediction=found.prediction,
-            score=found.score,
-            rule=found.rule,
-            scores=tuple(found.scores),
-            degrees=tuple(self.degrees),
-            probabilities=probabilities,
-            kinds=self.kinds,
-        )
+        outputs = found.prediction, found.score, found.rule, tuple(found.scores)
+        more = tuple(self.degrees), probabilities, self.kinds
+        return Program(ruleset, steps, tuple(self.steps), *outputs, *more)
 
     def _let(self, name: str, value: Expr, comment: str = "") -> Expr:
         """Append an assignment and return its name."""
         self.kinds[name] = _kind(value, self.kinds, self.ruleset.attributes)
         self.steps.append(Assignment(name, value, comment))
         return Expr("name", (), name)
+
+    def _lets(self, prefix: str, values: Iterable[Expr]) -> list[Expr]:
+        """Append numbered assignments and return their names."""
+        return [self._let(f"{prefix}{k}", value) for k, value in enumerate(values, start=1)]
 
     def _share(self, prefix: str, value: Expr) -> Expr:
         """Return a name for a value, the same one for an equal value."""
@@ -465,9 +460,7 @@ class _Lowering:
         """Return what each rule counts where none fires; only inside a branch."""
         kind = last_resort(self.ruleset)
         vote = {"nearest": self._nearness, "stretched": self._stretched, "partial": self._partial}
-        return [
-            self._let(f"n{r}", vote[kind](rule)) for r, rule in enumerate(self.ruleset, start=1)
-        ]
+        return self._lets("n", map(vote[kind], self.ruleset))
 
     def _nearness(self, rule: Rule) -> Expr:
         if not rule.weight > 0.0:
@@ -546,10 +539,7 @@ class _Lowering:
             return by_priors
         own = self._by_class(self._fallback_votes())
         nothing = const(-inf) if kind == "nearest" else ZERO
-        best = [
-            self._let(f"f{c}", _few("max", votes or [nothing]))
-            for c, (votes, _) in enumerate(own, start=1)
-        ]
+        best = self._lets("f", (_few("max", votes or [nothing]) for votes, _ in own))
         values = best
         if kind != "nearest":
             pairs = zip(best, costs, strict=True)
@@ -569,7 +559,7 @@ class _Lowering:
             lambda: {inner[name]: value for name, value in by_votes().items()},
             lambda: {inner[name]: value for name, value in by_priors.items()},
         )
-        return {name: result[inner[name]] for name in inner}
+        return dict(zip(by_priors, result.values(), strict=True))
 
     def _by_class(self, votes: Sequence[Expr]) -> list[tuple[list[Expr], list[int]]]:
         """Return the votes and the numbers of the rules of each class."""
@@ -769,30 +759,23 @@ class _Lowering:
         amounts = [self._share("q", amount) for amount in found.amounts]
         nearest = link == "shares" and last_resort(ruleset) == "nearest"
         if link == "softmax" or nearest:
-            largest = self._let("largest", _few("max", amounts))
+            largest, same = self._let("largest", _few("max", amounts)), _named("e", amounts)
             powers = [
                 _if(_compare(a, "==", largest), ONE, _node("exp", _node("sub", a, largest)))
                 for a in amounts
             ]
-            if nearest:
-                powers = [*self._branch(
-                    _compare(found.score, ">", ZERO),
-                    lambda: _named("e", amounts),
-                    lambda: _named("e", powers),
-                ).values()]  # fmt: skip
-            amounts = [self._let(f"w{c}", power) for c, power in enumerate(powers, start=1)]
+            amounts = self._lets("e", powers) if not nearest else [*self._branch(
+                _compare(found.score, ">", ZERO), lambda: same, lambda: _named("e", powers)
+            ).values()]  # fmt: skip
         whole = self._let("whole", self._chain("add", amounts, "w_"))
-        shares = [
-            self._let(f"h{c}", _node("div", amount, whole))
-            for c, amount in enumerate(amounts, start=1)
-        ]
+        shares = self._lets("h", (_node("div", amount, whole) for amount in amounts))
         if ruleset.trust < 1.0 or link == "steps":
             shares = self._shrink(shares, found.decided)
         # Rounding may leave the predicted class behind or level.
         most = self._let("highest_share", _few("max", shares))
         leads = _compare(_node("index", most, *shares), "==", found.decided)
-        raised = _if(leads, most, _node("mul", most, const(SLIGHTLY_MORE)))
-        raised = self._let("raised", raised)
+        above = _node("mul", most, const(SLIGHTLY_MORE))
+        raised = self._let("raised", _if(leads, most, above))
         for c, share in enumerate(shares):
             own = _compare(found.decided, "==", place(c))
             yield self._let(f"p{c + 1}", _if(own, raised, share), str(ruleset.classes[c]))
@@ -805,30 +788,25 @@ class _Lowering:
         """
         trust, priors = self.ruleset.trust, self.ruleset.priors
         sizes = priors / priors.sum()
-        mixed = []
-        for c, (share, size) in enumerate(zip(shares, sizes.tolist(), strict=True), start=1):
-            rest = const((1.0 - trust) * size)
-            value = _node("add", _node("mul", const(trust), share), rest)
-            mixed.append(self._let(f"mixed{c}", value if trust < 1.0 else share))
-        own = self._let("own", _pick(decided, mixed))
-        ahead = [
-            self._let(f"ahead{c}", _if(_compare(value, ">", own), value, ZERO))
-            for c, value in enumerate(mixed, start=1)
-        ]
-        means = [own]
+        mixed = list(shares)
+        if trust < 1.0:
+            rests = [const((1.0 - trust) * size) for size in sizes.tolist()]
+            parts = [_node("mul", const(trust), share) for share in shares]
+            mixed = self._lets("mixed", map(_node, ["add"] * len(parts), parts, rests))
+        share = self._let("own", _pick(decided, mixed))
+        ahead = [_if(_compare(value, ">", share), value, ZERO) for value in mixed]
+        ahead = self._lets("ahead", ahead)
+        means = [share]
         for value in ahead:
             above = [_compare(other, ">=", value) for other in ahead]
             sums = [_if(test, other, ZERO) for test, other in zip(above, ahead, strict=True)]
-            total = self._chain("add", [own, *sums], "m_")
+            total = self._chain("add", [share, *sums], "m_")
             count = self._chain("add", [ONE, *(_if(test, ONE, ZERO) for test in above)], "m_")
             means.append(_node("div", total, count))
         level = self._let("level", _few("max", means))
-        return [
-            self._let(f"g{c + 1}", _if(
-                _compare(decided, "==", place(c)), level, _node("min", value, level)
-            ))
-            for c, value in enumerate(mixed)
-        ]  # fmt: skip
+        low = [_node("min", value, level) for value in mixed]
+        own = [_compare(decided, "==", place(c)) for c in range(len(mixed))]
+        return self._lets("g", map(_if, own, [level] * len(low), low))
 
 
 class _Decision(NamedTuple):
@@ -864,17 +842,13 @@ def evaluate(program: Program, row: Mapping[str, Any]) -> dict[str, Any]:
     _run(program.steps, columns, scope)
     _run(program.probability_steps, columns, scope)
 
-    def value(node: Expr) -> Any:
-        return _value(node, columns, scope)
-
-    return {
-        "prediction": value(program.prediction),
-        "score": value(program.score),
-        "rule": value(program.rule),
-        "scores": [value(node) for node in program.scores],
-        "degrees": [value(node) for node in program.degrees],
-        "probabilities": [value(node) for node in program.probabilities],
+    found: dict[str, Any] = {
+        name: _value(getattr(program, name), columns, scope)
+        for name in ("prediction", "score", "rule")
     }
+    for name in ("scores", "degrees", "probabilities"):
+        found[name] = [_value(node, columns, scope) for node in getattr(program, name)]
+    return found
 
 
 def _column(x: float, attribute: Attribute) -> Any:

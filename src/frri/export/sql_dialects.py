@@ -27,7 +27,6 @@ class Dialect:
     integer = "INTEGER"
     truths = ("FALSE", "TRUE")
     quotes = '""'
-    infinity = "infinity"
     materialized = "AS"
     # What keeps a database from copying a common table expression into the next.
     barrier = ""
@@ -37,6 +36,18 @@ class Dialect:
     most_columns: int | None = None
     empty_names = False
     backslashes = False
+    # How numbers and infinity are written, what stands for infinity, and the start of a string.
+    literal = "{}"
+    infinity = "infinity"
+    largest = inf
+    string = "'"
+    # Whether a backslash in a string is written twice.
+    doubled = False
+    # A column as float, NULL where missing; as days since 1970; as string; a string in lower case.
+    as_number = "CAST({0} AS DOUBLE PRECISION)"
+    as_days = "CAST(EXTRACT(EPOCH FROM CAST({0} AS TIMESTAMP)) AS DOUBLE PRECISION) / 86400e0"
+    as_text = "CAST({0} AS VARCHAR)"
+    lower = "lower({0})"
 
     def identifier(self, name: str) -> str:
         """Return a name in quotes."""
@@ -47,7 +58,8 @@ class Dialect:
 
     def text(self, value: str) -> str:
         """Return a string in single quotes."""
-        return "'" + self.check_text(value).replace("'", "''") + "'"
+        shown = self.check_text(value).replace("\\", "\\\\" if self.doubled else "\\")
+        return self.string + shown.replace("'", "''") + "'"
 
     def check_text(self, value: str) -> str:
         """Return the string itself, if SQL can contain it and every database reads it alike."""
@@ -65,11 +77,11 @@ class Dialect:
 
         It has an exponent always: without one it would be a decimal.
         """
+        value = max(-self.largest, min(float(value), self.largest))
         if abs(value) == inf:
-            sign = "-" if value < 0 else ""
-            return f"CAST('{sign}{self.infinity}' AS {self.real})"
-        shown = repr(float(value))
-        shown = shown if "e" in shown else f"{shown}e0"
+            return f"CAST('{'-' if value < 0 else ''}{self.infinity}' AS {self.real})"
+        shown = repr(value)
+        shown = self.literal.format(shown if "e" in shown else f"{shown}e0")
         return f"({shown})" if value < 0 else shown
 
     def label(self, value: Any) -> str:
@@ -97,18 +109,18 @@ class Dialect:
     def encode(self, attribute: Attribute, column: str) -> str:
         """Return a column as number (dates in days since 1970, ordinals by position) or string."""
         if attribute.kind == "numeric":
-            number = self.as_number(column)
+            number = self.as_number.format(column)
             if not attribute.is_flag:
                 return number
             # 1 and 0 for the words of booleans and for those of the database.
             words = " ".join(f"WHEN '{word}' THEN {self.number(n)}" for word, n in FLAGS.items())
             text = f"trim(CAST({column} AS {self.text_type}))"
-            return f"CASE {self.lower(text)} {words} ELSE {number} END"
+            return f"CASE {self.lower.format(text)} {words} ELSE {number} END"
         if attribute.kind == "date":
-            return self.as_days(column)
+            return self.as_days.format(column)
         categories = attribute.categories or ()
         texts = category_texts(categories)
-        value = self.as_text(column)
+        value = self.as_text.format(column)
         # An empty text is missing, as in a file, unless training had it.
         value = value if "" in texts else f"NULLIF({value}, {self.text('')})"
         lower = folding(categories) is str.lower
@@ -121,7 +133,7 @@ class Dialect:
             if lower or text != category or attribute.kind == "ordinal"
         )
         other = "NULL" if attribute.kind == "ordinal" else value
-        folded = self.lower(value) if lower else value
+        folded = self.lower.format(value) if lower else value
         return f"CASE {folded} {branches}ELSE {other} END" if branches else other
 
     def imputed(self, attribute: Attribute) -> str:
@@ -129,23 +141,6 @@ class Dialect:
         if attribute.kind == "nominal":
             return self.text(str(attribute.typical))
         return self.number(attribute.typical_code)
-
-    def as_number(self, column: str) -> str:
-        """Return a column as float, NULL where missing; databases disagree about NaN."""
-        return f"CAST({column} AS {self.real})"
-
-    def as_days(self, column: str) -> str:
-        """Return a column of dates as days since 1970."""
-        seconds = f"EXTRACT(EPOCH FROM CAST({column} AS TIMESTAMP))"
-        return f"CAST({seconds} AS {self.real}) / 86400e0"
-
-    def as_text(self, column: str) -> str:
-        """Return a column as string, to be looked up among the strings of categories."""
-        return f"CAST({column} AS {self.text_type})"
-
-    def lower(self, value: str) -> str:
-        """Return a text in lower case."""
-        return f"lower({value})"
 
     def _nested(self, function: str, values: list[str]) -> str:
         # Some databases refuse to compare a column with itself.
@@ -165,26 +160,15 @@ class DuckDB(Dialect):
     materialized = "AS MATERIALIZED"
     backslashes = True
 
-    def as_number(self, column: str) -> str:
-        """Read NaN, and a string that is no number, as missing."""
-        value = f"TRY_CAST({column} AS DOUBLE)"
-        return f"CASE WHEN NOT isnan({value}) THEN {value} END"
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970."""
-        return f"epoch_us(TRY_CAST({column} AS TIMESTAMP)) / 86400e6"
-
-    def as_text(self, column: str) -> str:
-        """Read NaN in columns of floats as missing, and booleans as Python writes them.
-
-        A boolean that DuckDB inferred from a file is cast to the string in the file.
-        """
-        value, kind = f"CAST({column} AS VARCHAR)", f"typeof({column})"
-        spelled = f"CASE {value} WHEN 'true' THEN 'True' WHEN 'false' THEN 'False' ELSE {value} END"
-        return (
-            f"CASE WHEN {kind} IN ('DOUBLE', 'FLOAT') AND {value} = 'nan' THEN NULL "
-            f"WHEN {kind} = 'BOOLEAN' THEN {spelled} ELSE {value} END"
-        )
+    as_number = "CASE WHEN NOT isnan(TRY_CAST({0} AS DOUBLE)) THEN TRY_CAST({0} AS DOUBLE) END"
+    as_days = "epoch_us(TRY_CAST({0} AS TIMESTAMP)) / 86400e6"
+    # NaN in columns of floats is missing. A boolean is written as Python does, but one that DuckDB
+    # inferred from a file is cast to the string in the file.
+    as_text = (
+        "CASE WHEN typeof({0}) IN ('DOUBLE', 'FLOAT') AND CAST({0} AS VARCHAR) = 'nan' THEN NULL "
+        "WHEN typeof({0}) = 'BOOLEAN' THEN CASE CAST({0} AS VARCHAR) WHEN 'true' THEN 'True' "
+        "WHEN 'false' THEN 'False' ELSE CAST({0} AS VARCHAR) END ELSE CAST({0} AS VARCHAR) END"
+    )
 
 
 class SQLite(Dialect):
@@ -200,6 +184,22 @@ class SQLite(Dialect):
     most_columns = 2000
     empty_names = True
     backslashes = True
+
+    # A string that is no number is missing; SQLite would make it 0.
+    as_number = (
+        "CASE WHEN typeof({0}) IN ('integer', 'real') OR (typeof({0}) = 'text' AND "
+        "trim({0}) GLOB '*[0-9]*' AND trim({0}) NOT GLOB '*[^0-9eE.+-]*') "
+        "THEN CAST({0} AS REAL) END"
+    )
+    # Of a string like 2024-05-17 12:00:00.000000, in UTC.
+    as_days = (
+        "(CAST(strftime('%s', substr({0}, 1, 19)) AS INTEGER) * 1000000 + "
+        "CASE WHEN substr({0}, 20, 1) = '.' THEN "
+        "CAST(substr(rtrim(substr({0}, 21, 6), 'Z') || '000000', 1, 6) AS INTEGER) "
+        "ELSE 0 END) / 86400000000.0"
+    )
+    # Without the collation of the column, in which different strings may be equal.
+    as_text = "(CAST({0} AS TEXT) || '')"
 
     def number(self, value: float) -> str:
         """Write a quotient of integers, because SQLite rounds some decimal fractions wrongly.
@@ -223,65 +223,36 @@ class SQLite(Dialect):
         factors += [f" / {factor}" for factor in _powers_of_two(denominator.bit_length() - 1)]
         return f"(one * {sign}{abs(numerator) >> shift}{''.join(factors)})"
 
-    def as_number(self, column: str) -> str:
-        """Read a string that is no number as missing; SQLite would make it 0."""
-        plain = f"trim({column}) GLOB '*[0-9]*' AND trim({column}) NOT GLOB '*[^0-9eE.+-]*'"
-        return (
-            f"CASE WHEN typeof({column}) IN ('integer', 'real') OR (typeof({column}) = 'text' "
-            f"AND {plain}) THEN CAST({column} AS REAL) END"
-        )
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970 of a string like 2024-05-17 12:00:00.000000."""
-        seconds = f"CAST(strftime('%s', substr({column}, 1, 19)) AS INTEGER)"
-        fraction = f"CAST(substr(substr({column}, 21, 6) || '000000', 1, 6) AS INTEGER)"
-        fraction = f"CASE WHEN substr({column}, 20, 1) = '.' THEN {fraction} ELSE 0 END"
-        return f"({seconds} * 1000000 + {fraction}) / 86400000000.0"
-
-    def as_text(self, column: str) -> str:
-        """Remove the collation of the column, in which different strings may be equal."""
-        return f"(CAST({column} AS TEXT) || '')"
-
 
 class PostgreSQL(Dialect):
-    """PostgreSQL 12 or later."""
+    """PostgreSQL 12 or later. A literal with an exponent would be a decimal."""
 
     name = "postgresql"
     text_type = "TEXT"
     materialized = "AS MATERIALIZED"
     backslashes = True
-
-    def number(self, value: float) -> str:
-        """Name the type: a literal with an exponent would be a decimal."""
-        shown = repr(float(value))
-        return f"float8 '{shown.replace('inf', 'infinity')}'"
-
-    def as_number(self, column: str) -> str:
-        """Read NaN, and a string that is no number, as missing."""
-        value = f"trim(CAST({column} AS TEXT))"
-        plain = "([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|infinity"
-        return f"CASE WHEN {value} ~* '^[+-]?({plain})$' THEN CAST({value} AS float8) END"
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970; a time without a zone is in UTC."""
-        value = f"NULLIF(trim(CAST({column} AS TEXT)), '')"
-        zoned = f"{value} ~ ':[0-9.:]+ *(Z|[+-][0-9]+(:?[0-9]+)?)$'"
-        moment = f"CAST({value} || CASE WHEN {zoned} THEN '' ELSE ' UTC' END AS TIMESTAMPTZ)"
-        seconds = f"CAST(EXTRACT(EPOCH FROM {moment}) AS NUMERIC)"
-        return f"CAST(round({seconds} * 1000000) AS float8) / float8 '86400e6'"
-
-    def as_text(self, column: str) -> str:
-        """Spell booleans as Python does."""
-        value = f"CAST({column} AS TEXT)"
-        boolean = f"CAST(pg_typeof({column}) AS TEXT) = 'boolean'"
-        return f"CASE WHEN {boolean} THEN initcap({value}) ELSE {value} END"
+    literal = "float8 '{}'"
+    # NaN, and a string that is no number, are missing.
+    as_number = (
+        "CASE WHEN trim(CAST({0} AS TEXT)) ~* "
+        "'^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)(e[+-]?[0-9]+)?|infinity)$' "
+        "THEN CAST(trim(CAST({0} AS TEXT)) AS float8) END"
+    )
+    # A time without a zone is in UTC.
+    as_days = (
+        "CAST(round(CAST(EXTRACT(EPOCH FROM CAST(NULLIF(trim(CAST({0} AS TEXT)), '') || CASE WHEN "
+        "CAST({0} AS TEXT) ~ ':[0-9.:]+ *(Z|[+-][0-9]+(:?[0-9]+)?) *$' THEN '' ELSE ' UTC' END "
+        "AS TIMESTAMPTZ)) AS NUMERIC) * 1000000) AS float8) / float8 '86400e6'"
+    )
+    # Booleans as Python writes them.
+    as_text = (
+        "CASE WHEN CAST(pg_typeof({0}) AS TEXT) = 'boolean' THEN initcap(CAST({0} AS TEXT)) "
+        "ELSE CAST({0} AS TEXT) END"
+    )
 
 
 class MySQL(Dialect):
-    """MySQL 8.0.17 or later and MariaDB 10.5 or later.
-
-    They have no infinity: a number beyond all distances stands for it.
-    """
+    """MySQL 8.0.17 or later and MariaDB 10.5 or later; times are in UTC."""
 
     name = "mysql"
     real = "DOUBLE"
@@ -290,36 +261,20 @@ class MySQL(Dialect):
     quotes = "``"
     barrier = "\n  LIMIT 18446744073709551615"
     most_columns = 1000
-    backslashes = True
-
-    def number(self, value: float) -> str:
-        """Write infinity as a large number."""
-        return super().number(max(-FAR, min(value, FAR)))
-
-    def text(self, value: str) -> str:
-        """Double backslashes too."""
-        return super().text(value.replace("\\", "\\\\"))
-
-    def as_number(self, column: str) -> str:
-        """Read a string that is no number as missing; MySQL would make it 0."""
-        plain = "^ *[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)? *$"
-        return (
-            f"CASE WHEN CAST({column} AS CHAR) REGEXP '{plain}' THEN CAST({column} AS DOUBLE) END"
-        )
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970; a time is in UTC."""
-        value = f"NULLIF(trim(TRAILING 'Z' FROM trim(CAST({column} AS CHAR))), '')"
-        moment = f"CAST({value} AS DATETIME(6))"
-        return f"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {moment}) / 86400e6"
-
-    def as_text(self, column: str) -> str:
-        """Return bytes: letters of either case, and texts with spaces at the end, are different."""
-        return f"CAST(CONVERT({column} USING utf8mb4) AS BINARY)"
-
-    def lower(self, value: str) -> str:
-        """Return bytes of lower case, which only characters have."""
-        return f"CAST(lower(CONVERT({value} USING utf8mb4)) AS BINARY)"
+    backslashes = doubled = True
+    largest = FAR
+    # A string that is no number is missing; MySQL would make it 0.
+    as_number = (
+        "CASE WHEN CAST({0} AS CHAR) REGEXP "
+        "'^ *[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)? *$' THEN CAST({0} AS DOUBLE) END"
+    )
+    as_days = (
+        "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', CAST(NULLIF("
+        "trim(TRAILING 'Z' FROM trim(CAST({0} AS CHAR))), '') AS DATETIME(6))) / 86400e6"
+    )
+    # Bytes, so that letters of either case, and strings with spaces at the end, are different.
+    as_text = "CAST(CONVERT({0} USING utf8mb4) AS BINARY)"
+    lower = "CAST(lower(CONVERT({0} USING utf8mb4)) AS BINARY)"
 
 
 class SQLServer(Dialect):
@@ -333,30 +288,18 @@ class SQLServer(Dialect):
     most_arguments = 250
     most_columns = 4000
     backslashes = True
-
-    def number(self, value: float) -> str:
-        """Write infinity as a large number."""
-        return super().number(max(-FAR, min(value, FAR)))
-
-    def text(self, value: str) -> str:
-        """Return a string of Unicode characters."""
-        return "N" + super().text(value)
-
-    def as_number(self, column: str) -> str:
-        """Read a string that is no number as missing."""
-        value = f"NULLIF(trim(CAST({column} AS NVARCHAR(4000))), '')"
-        # The text of a float has fewer digits than the float.
-        return f"CASE WHEN TRY_CAST({value} AS FLOAT) IS NOT NULL THEN CAST({column} AS FLOAT) END"
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970, in UTC."""
-        moment = f"CAST(TRY_CAST(NULLIF(CAST({column} AS NVARCHAR(40)), '') AS DATETIMEOFFSET)"
-        moment = f"{moment} AT TIME ZONE 'UTC' AS DATETIME2)"
-        return f"DATEDIFF_BIG(MICROSECOND, '1970-01-01', {moment}) / 86400e6"
-
-    def as_text(self, column: str) -> str:
-        """Compare characters, not letters of either case."""
-        return f"CAST({column} AS NVARCHAR(4000)) COLLATE Latin1_General_100_BIN2"
+    largest = FAR
+    string = "N'"
+    # The text of a float has fewer digits than the float.
+    as_number = (
+        "CASE WHEN TRY_CAST(NULLIF(trim(CAST({0} AS NVARCHAR(4000))), '') AS FLOAT) IS NOT NULL "
+        "THEN CAST({0} AS FLOAT) END"
+    )
+    as_days = (
+        "DATEDIFF_BIG(MICROSECOND, '1970-01-01', CAST(TRY_CAST(NULLIF(CAST({0} AS NVARCHAR(40)), "
+        "'') AS DATETIMEOFFSET) AT TIME ZONE 'UTC' AS DATETIME2)) / 86400e6"
+    )
+    as_text = "CAST({0} AS NVARCHAR(4000)) COLLATE Latin1_General_100_BIN2"
 
 
 class BigQuery(Dialect):
@@ -369,46 +312,32 @@ class BigQuery(Dialect):
     quotes = "``"
     infinity = "inf"
     backslashes = True
+    as_number = (
+        "CASE WHEN NOT IS_NAN(SAFE_CAST(CAST({0} AS STRING) AS FLOAT64)) "
+        "THEN SAFE_CAST(CAST({0} AS STRING) AS FLOAT64) END"
+    )
+    as_days = "UNIX_MICROS(SAFE_CAST(CAST({0} AS STRING) AS TIMESTAMP)) / 86400e6"
+    as_text = "CAST({0} AS STRING)"
 
     def text(self, value: str) -> str:
         """Escape backslashes, quotes and line breaks."""
         shown = self.check_text(value).replace("\\", "\\\\").replace("'", "\\'")
         return "'" + shown.replace("\n", "\\n").replace("\r", "\\r") + "'"
 
-    def as_number(self, column: str) -> str:
-        """Read NaN, and a string that is no number, as missing."""
-        value = f"SAFE_CAST(CAST({column} AS STRING) AS FLOAT64)"
-        return f"CASE WHEN NOT IS_NAN({value}) THEN {value} END"
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970; a time without a zone is in UTC."""
-        return f"UNIX_MICROS(SAFE_CAST(CAST({column} AS STRING) AS TIMESTAMP)) / 86400e6"
-
 
 class Snowflake(Dialect):
-    """Snowflake; not executed in tests."""
+    """Snowflake, where a literal may be a decimal; not executed in tests."""
 
     name = "snowflake"
     real = "FLOAT"
+    backslashes = doubled = True
+    literal = "CAST('{}' AS FLOAT)"
     infinity = "inf"
-    backslashes = True
-
-    def number(self, value: float) -> str:
-        """Name the type: a literal may be a decimal."""
-        return f"CAST('{float(value)!r}' AS FLOAT)"
-
-    def text(self, value: str) -> str:
-        """Double backslashes too."""
-        return super().text(value.replace("\\", "\\\\"))
-
-    def as_number(self, column: str) -> str:
-        """Read NaN, and a string that is no number, as missing."""
-        return f"NULLIF(TRY_TO_DOUBLE(CAST({column} AS VARCHAR)), CAST('NaN' AS FLOAT))"
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970; a time without a zone is in UTC."""
-        moment = f"TRY_TO_TIMESTAMP_NTZ(CAST({column} AS VARCHAR))"
-        return f"DATE_PART(EPOCH_MICROSECOND, {moment}) / CAST('86400e6' AS FLOAT)"
+    as_number = "NULLIF(TRY_TO_DOUBLE(CAST({0} AS VARCHAR)), CAST('NaN' AS FLOAT))"
+    as_days = (
+        "DATE_PART(EPOCH_MICROSECOND, TRY_TO_TIMESTAMP_NTZ(CAST({0} AS VARCHAR))) "
+        "/ CAST('86400e6' AS FLOAT)"
+    )
 
 
 class Spark(BigQuery):
@@ -418,22 +347,15 @@ class Spark(BigQuery):
     real = "DOUBLE"
     integer = "INT"
     infinity = "Infinity"
-
-    def number(self, value: float) -> str:
-        """Name the type: a literal may be a decimal."""
-        return f"{float(value)!r}D" if abs(value) < inf else super().number(value)
-
-    def as_number(self, column: str) -> str:
-        """Read NaN, and a string that is no number, as missing."""
-        value = f"TRY_CAST({column} AS DOUBLE)"
-        return f"CASE WHEN NOT isnan({value}) THEN {value} END"
-
-    def as_days(self, column: str) -> str:
-        """Divide the microseconds since 1970; a time without a zone is in UTC."""
-        value = f"trim(CAST({column} AS STRING))"
-        day, zone = f"length({value}) = 10", f"{value} RLIKE ':[0-9.:]+(Z|[+-][0-9:]+)$'"
-        end = f"CASE WHEN {day} THEN 'T00:00:00Z' WHEN {zone} THEN '' ELSE 'Z' END"
-        return f"unix_micros(TRY_CAST(concat({value}, {end}) AS TIMESTAMP)) / 86400e6D"
+    literal = "{}D"
+    as_number = DuckDB.as_number
+    # A time without a zone is in UTC.
+    as_days = (
+        "unix_micros(TRY_CAST(concat(trim(CAST({0} AS STRING)), "
+        "CASE WHEN length(trim(CAST({0} AS STRING))) = 10 THEN 'T00:00:00Z' "
+        "WHEN trim(CAST({0} AS STRING)) RLIKE ':[0-9.:]+(Z|[+-][0-9:]+)$' THEN '' ELSE 'Z' END"
+        ") AS TIMESTAMP)) / 86400e6D"
+    )
 
 
 _ALL = (SQLite(), DuckDB(), PostgreSQL(), MySQL(), SQLServer(), BigQuery(), Snowflake(), Spark())
