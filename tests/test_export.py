@@ -962,11 +962,7 @@ def test_hostile_names_stay_literals_of_programs():
         assert mark not in script
     assert max(map(len, to_sql(ruleset).splitlines())) > 0
     for name, export in FORMATS.items():
-<<<<<<< HEAD
-        if name not in {"json", "csv", "dbt"}:  # dbt refuses line breaks
-=======
         if name not in {"json", "csv", "dbt"}:  # the last one refuses line breaks
->>>>>>> export
             assert not set(export(ruleset)) & {"\x1b", "\u2028", "\r"} or name == "sql"
 
 

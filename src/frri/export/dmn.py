@@ -344,7 +344,7 @@ def _expressions(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
 def _number(value: float) -> str:
     """Return a number without an exponent."""
     exact = Decimal(repr(value)) if abs(value) < inf else FARTHEST.copy_sign(Decimal(value))
-    return f"{exact:f}"
+    return f"{exact:f}".removesuffix(".0")
 
 
 def _quote_feel(text: str) -> str:
