@@ -33,8 +33,8 @@ def run(ruleset, frame, model=None):
     return dict(zip(names, session.run(names, feed), strict=True))
 
 
-def agree(ruleset, frame):
-    found, decision = run(ruleset, frame), ruleset.decide(frame)
+def agree(ruleset, frame, decision=None):
+    found, decision = run(ruleset, frame), decision or ruleset.decide(frame)
     answer = found["label"] if ruleset.classes else found["prediction"]
     np.testing.assert_array_equal(answer, decision.answers)
     np.testing.assert_array_equal(found["rule"], decision.deciding + 1)
