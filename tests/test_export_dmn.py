@@ -243,3 +243,14 @@ def test_a_dmn_engine_agrees_on_rows_without_missing_values(semantics, node):
         names = [f"_votes_{c}" for c in (1, 2, 3)]
         sums = [[sum(hit[name] for hit in hits) for hits in answers(name)] for name in names]
         agree(ruleset, rows, np.array(ruleset.classes)[np.argmax(sums, axis=0)].tolist())
+
+
+def test_a_condition_that_nothing_satisfies_becomes_an_expression():
+    size = Attribute("size", categories=("s", "m"), kind="ordinal")
+    never = NumericCondition("size", 0.4, 0.4, 0.6, 0.6)
+    ruleset = RuleSet(
+        (Rule((never,), "x"), Rule((), "y")), (size,), ("x", "y"), semantics="first-match"
+    )
+    frame = pd.DataFrame({"size": ["s", "m", "huge", None]})
+    assert [decision["kind"] for decision in decisions_of(to_dmn(ruleset))] == ["context"]
+    agree(ruleset, frame, zen_answers(ruleset, frame))

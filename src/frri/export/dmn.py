@@ -76,9 +76,8 @@ def to_dmn(ruleset: RuleSet) -> str:
         for table in tables:
             _add_table(root, table, names)
         if tables[0].name != "prediction":
-            decision = _add_decision(
-                root, "prediction", [table.name for table in tables], "Decision"
-            )
+            votes = [table.name for table in tables]
+            decision = _add_decision(root, "prediction", votes, "Decision")
             text = FEEL.text(_choice(program, tables))
             _add(_add(decision, "literalExpression", id="choice"), "text", text)
     else:
@@ -173,20 +172,17 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
     lengths = [len(rule.conditions) == len(set(rule.attributes)) for rule in ruleset]
     if ruleset.clip or not all(map(_is_crisp, conditions)) or not all(lengths):
         return
-    attributes = {a.name: a for a in ruleset.attributes}
-    cells: list[list[str]] = []
+    cells: list[list[Any]] = []
     for rule in ruleset:
         own = {c.attribute: c for c in rule.conditions}
-        found = [own.get(ruleset.attributes[j].name) for j in columns]
+        used = [(own.get(ruleset.attributes[j].name), ruleset.attributes[j]) for j in columns]
         cells.append([
-            language.anything if c is None
-            else _cell(c, attributes[c.attribute], ruleset.missing, language)
-            for c in found
+            _cell(c, a, ruleset.missing, language) if c else language.anything for c, a in used
         ])  # fmt: skip
-    texts, always = (
-        [one_line(rule_text(ruleset, rule)) for rule in ruleset],
-        [language.anything] * len(columns),
-    )
+    if any(None in row for row in cells):
+        return
+    texts = [one_line(rule_text(ruleset, rule)) for rule in ruleset]
+    always = [language.anything] * len(columns)
     by_priors = last_resort(ruleset) == "priors"
     if name == "first-match":
         amounts = ruleset.arrays.says * ruleset.score_factors
@@ -206,12 +202,8 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
         for c, base in enumerate(ruleset.base):
             amounts = ruleset.arrays.weights * ruleset.arrays.says[:, c]
             rows = [(always, [language.constant(base)], "base")]
-            triples = zip(cells, amounts.tolist(), texts, strict=True)
-            rows += [
-                (cell, [language.constant(amount)], text)
-                for cell, amount, text in triples
-                if amount
-            ]
+            for cell, amount, text in zip(cells, amounts.tolist(), texts, strict=True):
+                rows += [(cell, [language.constant(amount)], text)] if amount else []
             title = f"_votes_{c + 1}" if ruleset.classes else "prediction"
             yield DecisionTable(title, "COLLECT", columns, [title], rows)
 
@@ -227,60 +219,46 @@ def _choice(program: Program, tables: Sequence[DecisionTable]) -> Expr:
 def _is_crisp(condition: Condition) -> bool:
     if not isinstance(condition, NumericCondition):
         return True
-    return all(
-        core == support or is_strict(core, support)
-        for core, support in (
-            (condition.core_low, condition.support_low),
-            (condition.core_high, condition.support_high),
-        )
-    )
+    low, core_low, core_high, high = condition.trapezoid
+    return all(a == b or is_strict(a, b) for a, b in ((core_low, low), (core_high, high)))
 
 
-def _cell(condition: Condition, attribute: Attribute, missing: str, language: "Language") -> str:
-    """Return the unary tests of a crisp condition."""
-    typical, spellings = attribute.typical_code, category_spellings(attribute.categories or ())
+def _cell(
+    condition: Condition, attribute: Attribute, missing: str, language: "Language"
+) -> str | None:
+    """Return the unary tests of a crisp condition; None if no value satisfies it."""
+
+    def holds(value: Any) -> bool:
+        if isinstance(condition, NominalCondition):
+            return condition.allows(value)
+        return bool(condition.membership([value])[0] > 0.0)
+
+    is_nominal = isinstance(condition, NominalCondition)
+    typical = attribute.typical if is_nominal else attribute.typical_code
     known = missing == "similar"
-    if isinstance(condition, NominalCondition):
-        if missing == "typical" and attribute.typical is not None:
-            known = (attribute.typical in condition.values) != condition.excludes
-        texts = [language.constant(text) for text, c in spellings.items() if c in condition.values]
-        excludes = condition.excludes
-    else:
-        assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds
-        bounds = (
-            condition.core_low,
-            condition.support_low,
-            condition.core_high,
-            condition.support_high,
-        )
-
-        def holds(x: float) -> bool:
-            low, low_end, high, high_end = bounds
-            above = x > low_end if is_strict(low, low_end) else x >= low
-            return bool(above and (x < high_end if is_strict(high, high_end) else x <= high))
-
-        known = known or (missing == "typical" and holds(typical))
-        if attribute.categories is None:
-            return f"{'null, ' if known else ''}{_interval(*bounds)}"
-        # Unseen values are missing, so that these are either none or all others.
-        allowed = [c for k, c in enumerate(attribute.categories) if holds(k) != known]
-        texts = [language.constant(text) for text, c in spellings.items() if c in allowed]
-        excludes = known
+    known |= missing == "typical" and attribute.typical is not None and holds(typical)
+    if isinstance(condition, NumericCondition) and attribute.categories is None:
+        return f"{'null, ' if known else ''}{_interval(*condition.trapezoid)}"
+    # Unseen values of ordered categories are missing, others satisfy exclusions only.
+    excludes = condition.excludes if isinstance(condition, NominalCondition) else known
+    codes = enumerate(attribute.categories or ())
+    listed = {c for k, c in codes if holds(c if is_nominal else float(k)) != excludes}
+    spellings = category_spellings(attribute.categories or ()).items()
+    texts = ["null"] * (known != excludes) + [
+        language.constant(t) for t, c in spellings if c in listed
+    ]
     if excludes:
-        return language.exclude(texts if known else ["null", *texts])
-    return ", ".join([*["null"][: int(known)], *texts]) or language.exclude([language.anything])
+        return language.exclude(texts) if texts else language.anything
+    return ", ".join(texts) or None
 
 
-def _interval(core_low: float, low: float, core_high: float, high: float) -> str:
+def _interval(low: float, core_low: float, core_high: float, high: float) -> str:
     opens, closes = is_strict(core_low, low), is_strict(core_high, high)
-    start, end = _number(low if opens else core_low), _number(high if closes else core_high)
-    if abs(core_low) < inf and abs(core_high) < inf:
-        return f"{'(' if opens else '['}{start}..{end}{')' if closes else ']'}"
-    if abs(core_low) < inf:
-        return f"{'>' if opens else '>='} {start}"
-    if abs(core_high) < inf:
-        return f"{'<' if closes else '<='} {end}"
-    return f"> {_number(-inf)}"
+    if abs(core_high) == inf:
+        return f"{'>' if opens else '>='} {_number(low)}"
+    if abs(core_low) == inf:
+        return f"{'<' if closes else '<='} {_number(high)}"
+    return f"{'[('[opens]}{_number(low)}..{_number(high)}{'])'[closes]}"
 
 
 def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: str) -> ET.Element:
@@ -298,11 +276,12 @@ def _add_decision(root: ET.Element, name: str, needs: Sequence[str], kind: str) 
     return decision
 
 
+_SUM = {"hitPolicy": "COLLECT", "aggregation": "SUM"}
+
+
 def _add_table(root: ET.Element, table: DecisionTable, names: Mapping[int, str]) -> None:
     decision = _add_decision(root, table.name, [names[j] for j in table.columns], "Input")
-    policy = {"hitPolicy": table.policy} | (
-        {"aggregation": "SUM"} if table.policy != "FIRST" else {}
-    )
+    policy = {"hitPolicy": "FIRST"} if table.policy == "FIRST" else _SUM
     grid = _add(decision, "decisionTable", id=f"{table.name}_table", **policy)
     for j in table.columns:
         column = _add(grid, "input", id=f"{table.name}_{names[j]}", label=names[j])
@@ -384,7 +363,7 @@ class Language(NamedTuple):
         if op == "column":
             return (inputs or {})[value]
         if op == "name":
-            return f"{own}_{value}" if inputs is not None or own else f"_{value}"
+            return f"{own}_{value}"
         if op == "if":
             return self.choose(args[0], args[1], args[2])
         if op == "among":
