@@ -79,9 +79,10 @@ office:
 	    apt-get install -y --no-install-recommends libreoffice-calc; }; } || true
 
 # Exported SQL runs in servers of the tests' own, under the same conditions.
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo -n)
 databases:
 	@test -x /usr/sbin/mariadbd -a -d /usr/lib/postgresql || ! command -v apt-get >/dev/null || \
-	  { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql mariadb-server; } || true
+	  { $(SUDO) apt-get update && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql mariadb-server; } || true
 
 # One after the other: the package manager allows no more.
 packages:

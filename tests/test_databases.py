@@ -29,7 +29,7 @@ from frri.export import to_dbt, to_javascript, to_sql
 from frri.export.sql_dialects import ALIASES, DIALECTS, find_dialect
 from programs import duck_answers, python_module, records, sqlite_answers
 from test_conformance import FRAME, RULESETS, TITLES, close, the
-from test_export import HOSTILE, MIXED, hostile_ruleset
+from test_export import HOSTILE, MIXED, hostile_ruleset, many_rules
 from thorough import THOROUGH
 
 PARSED = {"sqlserver": "tsql", "bigquery": "bigquery", "snowflake": "snowflake", "spark": "spark"}
@@ -217,6 +217,15 @@ def test_hostile_names(dialect, request):
 
 
 @pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
+def test_hundreds_of_rules(dialect, request):
+    ruleset = many_rules(350, 5, clip=True)
+    random = np.random.default_rng(0).random((40, 6)) * 1.2
+    frame = pd.DataFrame(random, columns=[a.name for a in ruleset.attributes])
+    found = answers(request.getfixturevalue(dialect), dialect, ruleset, frame)
+    assert [answer[1] for answer in found] == ruleset.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
 def test_types_and_texts_of_columns(dialect, request):
     """Types of a database, numbers and dates in text, a zone, empty texts, upper and lower case."""
     connection = request.getfixturevalue(dialect)
@@ -238,7 +247,8 @@ def test_types_and_texts_of_columns(dialect, request):
     np.testing.assert_array_equal([a[3] for a in found], MIXED.scores(known).max(axis=1))
     moment = "TIMESTAMP" if dialect == "postgresql" else "DATETIME(6)"
     typed = known.assign(d=known["d"].map(datetime.fromisoformat, na_action="ignore"))
-    found = answers(connection, dialect, MIXED, typed, d=moment)
+    typed["b"] = pd.Series([False, True, False, None, False], dtype=object)
+    found = answers(connection, dialect, MIXED, typed, d=moment, b="BOOLEAN")
     assert [answer[1] for answer in found] == expected
 
 

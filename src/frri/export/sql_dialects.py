@@ -230,6 +230,7 @@ class PostgreSQL(Dialect):
     name = "postgresql"
     text_type = "TEXT"
     materialized = "AS MATERIALIZED"
+    most_columns = 1600
     backslashes = True
     literal = "float8 '{}'"
     # NaN, and a string that is no number, are missing.
