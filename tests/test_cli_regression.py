@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -72,8 +73,13 @@ def test_every_command_takes_every_learner_of_numbers(learner, capsys):
     assert "mean absolute error" in run(["evaluate", "m.json", "houses.csv"], capsys)
     explained = run(["explain", "m.json", "houses.csv", "--row", "3"], capsys)
     assert f"Predicted price = {expected[2]:.6g}" in explained
-    for name in FORMATS.keys() - {"dbt"}:  # which writes two files
+    for name in FORMATS.keys() - {"dbt", "excel", "onnx"}:  # which write two files, or no text
         assert run(["export", "m.json", "--to", name], capsys)
+    for name in ("excel", "onnx"):
+        assert main(["export", "m.json", "--to", name]) == 2
+        assert "writes a binary file; name it, such as -o rules." in capsys.readouterr().err
+        assert main(["export", "m.json", "--to", name, "-o", f"rules.{name}"]) == 0
+        assert len(Path(f"rules.{name}").read_bytes()) > 1000
 
 
 @pytest.mark.usefixtures("folder")

@@ -22,6 +22,8 @@ import sqlglot
 import yaml
 
 import frri
+import test_export_dmn
+import test_export_onnx
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.export import to_dbt, to_javascript, to_sql
 from frri.export.sql_dialects import ALIASES, DIALECTS, find_dialect
@@ -398,6 +400,15 @@ def test_fitted_models_in_programs(fitted, node):
         if ruleset.classes:
             found = [module.probabilities(row) for row in table[:500]]
             np.testing.assert_allclose(found, decision.probabilities[:500], rtol=0, atol=1e-12)
+
+
+def test_fitted_models_in_onnx_and_zen(fitted):
+    rows, models = fitted
+    for ruleset, decision in models:
+        test_export_onnx.agree(ruleset, rows, decision)
+        if ruleset.semantics.name != "cumulative-logits":
+            part = rows[:200]
+            test_export_dmn.agree(ruleset, part, test_export_dmn.zen_answers(ruleset, part))
 
 
 # ---------------------------------------------------------------- dbt

@@ -16,6 +16,7 @@ from frri.table import to_matrix
 from programs import required
 from random_models import random_models, random_rows
 from test_conformance import FRAME, RULESETS, every
+from test_export import hostile_ruleset
 
 ROOT = Path(__file__).parents[1]
 MODULES = ROOT / ".venv" / "axe" / "node_modules"
@@ -73,6 +74,19 @@ def test_zen_agrees_on_random_rows():
     for model in random_models(random):
         if model.semantics.name != "cumulative-logits":
             agree(model, rows, zen_answers(model, rows))
+
+
+def test_hostile_names_predict_as_any_others():
+    ruleset, frame = hostile_ruleset()
+    text = to_jdm(ruleset)
+    ET.fromstring(to_dmn(ruleset))
+    inputs = [
+        data.get("name")
+        for data in ET.fromstring(to_dmn(ruleset)).iter(f"{{{NAMESPACE}}}inputData")
+    ]
+    rows = [dict(zip(inputs, row.values(), strict=True)) for row in records(ruleset, frame)]
+    decision = ENGINE.create_decision(text)
+    agree(ruleset, frame, [decision.evaluate(row)["result"] for row in rows])
 
 
 # ---------------------------------------------------------------- FEEL
@@ -229,3 +243,14 @@ def test_a_dmn_engine_agrees_on_rows_without_missing_values(semantics, node):
         names = [f"_votes_{c}" for c in (1, 2, 3)]
         sums = [[sum(hit[name] for hit in hits) for hits in answers(name)] for name in names]
         agree(ruleset, rows, np.array(ruleset.classes)[np.argmax(sums, axis=0)].tolist())
+
+
+def test_a_condition_that_nothing_satisfies_becomes_an_expression():
+    size = Attribute("size", categories=("s", "m"), kind="ordinal")
+    never = NumericCondition("size", 0.4, 0.4, 0.6, 0.6)
+    ruleset = RuleSet(
+        (Rule((never,), "x"), Rule((), "y")), (size,), ("x", "y"), semantics="first-match"
+    )
+    frame = pd.DataFrame({"size": ["s", "m", "huge", None]})
+    assert [decision["kind"] for decision in decisions_of(to_dmn(ruleset))] == ["context"]
+    agree(ruleset, frame, zen_answers(ruleset, frame))

@@ -31,6 +31,12 @@ EDITED = RuleSet(
     (Attribute("age", 18, 90),),
     ("high", "low"),
 )
+# A control character may not occur in a formula.
+NAMES = RuleSet(
+    (Rule((NumericCondition('age\x1b"', 40, 60),), "=high", 0.9), Rule((), "low", 0.5)),
+    (Attribute('age\x1b"', 18, 90),),
+    ("=high", "low"),
+)
 AGES = pd.DataFrame({"age": [45.0, 52.0, 55.0, 61.0, 70.0, None]})
 
 
@@ -46,6 +52,7 @@ def workbooks(tmp_path_factory):
     rows = random_rows(random, 12)
     cases = {str(k): (ruleset, FRAME) for k, ruleset in enumerate(CHOSEN.values())}
     cases |= {f"random{k}": (model, rows) for k, model in enumerate(random_models(random))}
+    cases["names"] = NAMES, AGES.set_axis(['age\x1b"'], axis=1)
     for name, (ruleset, frame) in cases.items():
         (folder / f"{name}.xlsx").write_bytes(to_excel(ruleset, frame, n_cases=0))
     (folder / "edited.xlsx").write_bytes(to_excel(EDITED, AGES))

@@ -11,6 +11,7 @@ from frri.export.onnx import to_onnx
 from frri.table import to_matrix
 from random_models import random_models, random_rows
 from test_conformance import FRAME, every
+from test_export import hostile_ruleset
 
 OPTIONS = onnxruntime.SessionOptions()
 OPTIONS.intra_op_num_threads = OPTIONS.inter_op_num_threads = 1
@@ -32,8 +33,8 @@ def run(ruleset, frame, model=None):
     return dict(zip(names, session.run(names, feed), strict=True))
 
 
-def agree(ruleset, frame):
-    found, decision = run(ruleset, frame), ruleset.decide(frame)
+def agree(ruleset, frame, decision=None):
+    found, decision = run(ruleset, frame), decision or ruleset.decide(frame)
     answer = found["label"] if ruleset.classes else found["prediction"]
     np.testing.assert_array_equal(answer, decision.answers)
     np.testing.assert_array_equal(found["rule"], decision.deciding + 1)
@@ -57,6 +58,16 @@ def test_random_models_of_every_semantics_agree_on_10_000_rows():
     assert len({model.semantics.name for model in models}) == 8
     for model in models:
         agree(model, rows)
+
+
+def test_hostile_names_predict_as_any_others():
+    agree(*hostile_ruleset())
+
+
+def test_a_column_with_the_name_of_an_output_is_refused():
+    rule = Rule((NumericCondition.below("rule", 3),), "x")
+    with pytest.raises(ValueError, match="Column 'rule' has the name of an output"):
+        to_onnx(RuleSet((rule,), (Attribute("rule"),), ("x", "y")))
 
 
 def test_hundreds_of_rules_are_a_few_hundred_operators():

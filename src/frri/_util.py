@@ -135,8 +135,8 @@ def import_pandas() -> Any:
 
 
 # ------------------------------------------------------------------ files
-def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str]) -> None:
-    """Write a text, or the parts of one, to a neighboring file that then replaces the target.
+def write_atomically(path: str | os.PathLike[str], content: bytes | str | Iterable[str]) -> None:
+    """Write bytes, a text, or the parts of one, to a file that then replaces the target.
 
     An earlier file survives any failure; links are followed and the mode of the file is kept.
     """
@@ -146,10 +146,11 @@ def write_atomically(path: str | os.PathLike[str], content: str | Iterable[str])
     neighbor = target.with_name(f".frri-{secrets.token_hex(8)}")
     try:
         descriptor = os.open(neighbor, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+        with os.fdopen(descriptor, "wb") as file:
             if target.exists():
                 neighbor.chmod(target.stat().st_mode & 0o777)
-            file.writelines([content] if isinstance(content, str) else content)
+            parts = [content] if isinstance(content, str | bytes) else content
+            file.writelines(p if isinstance(p, bytes) else p.encode("utf-8") for p in parts)
             file.flush()
             os.fsync(file.fileno())
         neighbor.replace(target)

@@ -10,12 +10,14 @@ $ frri export model.json --to python -o model.py
 $ frri export model.json --to sql --dialect duckdb --table patients --keep patient_id > model.sql
 $ frri export model.json --to sql --table patients --keep patient_id --view risks > model.sql
 $ frri export model.json --to dbt --dialect snowflake --table patients -o models/risks.sql
+$ frri export model.json --to onnx -o model.onnx
+$ frri export model.json --to excel -o model.xlsx
 $ frri export model.json --to latex -o rules.tex
 """
 
 from pathlib import Path
 
-from frri._util import find_name
+from frri._util import find_name, write_atomically
 from frri.cli.console import Arguments, Parser, say
 from frri.cli.files import load_model, write_output
 from frri.export import FORMATS, to_dbt, to_sql
@@ -47,15 +49,21 @@ def run(arguments: Arguments) -> None:
         write_output(arguments.output, _list_formats())
         return
     if arguments.to.lower() == "pmml":
-        raise ValueError("PMML was removed; use --to python, javascript or sql.")
+        raise ValueError("PMML was removed; use --to onnx, dmn, python, javascript or sql.")
     name = find_name(arguments.to, FORMATS, "frri export", "format")
     if arguments.model is None:
         raise ValueError(f"--to {name} needs a saved model; see frri export --help.")
     if name in {"sql", "dbt"}:
-        content = _write_sql(arguments) if name == "sql" else _write_dbt(arguments)
+        content: str | bytes = (_write_sql if name == "sql" else _write_dbt)(arguments)
     else:
         arguments.refuse(_SQL_OPTIONS, "--to sql")
         content = FORMATS[name](load_model(arguments.model))
+    if isinstance(content, bytes):
+        if arguments.output == "-":
+            file = FORMATS[name].file
+            raise ValueError(f"--to {name} writes a binary file; name it, such as -o {file}.")
+        write_atomically(arguments.output, content)
+        return
     write_output(arguments.output, content if content.endswith("\n") else content + "\n")
 
 

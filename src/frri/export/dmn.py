@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frri._util import one_line
 from frri.export.program import Assignment, Expr, Program, Step, lower
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.inference import last_resort
@@ -63,10 +64,11 @@ def to_dmn(ruleset: RuleSet) -> str:
     <definitions xmlns="https://www.omg.org/spec/DMN/20191
     """
     program, root = lower(ruleset), ET.Element("definitions", xmlns=NAMESPACE)
-    root.attrib |= {"id": "rules", "name": ruleset.target, "namespace": "https://frri/rules"}
+    name = one_line(ruleset.target)
+    root.attrib |= {"id": "rules", "name": name, "namespace": "https://frri/rules"}
     names = _identifiers(program)
     for name, (_, _, attribute) in zip(names.values(), program.columns, strict=True):
-        data = _add(root, "inputData", id=name, name=name, label=attribute.name)
+        data = _add(root, "inputData", id=name, name=name, label=one_line(attribute.name))
         kind = "number" if attribute.categories is None else "string"
         _add(data, "variable", id=f"{name}_variable", name=name, typeRef=kind)
     tables = list(_tables(program, FEEL))
@@ -74,9 +76,8 @@ def to_dmn(ruleset: RuleSet) -> str:
         for table in tables:
             _add_table(root, table, names)
         if tables[0].name != "prediction":
-            decision = _add_decision(
-                root, "prediction", [table.name for table in tables], "Decision"
-            )
+            votes = [table.name for table in tables]
+            decision = _add_decision(root, "prediction", votes, "Decision")
             text = FEEL.text(_choice(program, tables))
             _add(_add(decision, "literalExpression", id="choice"), "text", text)
     else:
@@ -134,7 +135,7 @@ def to_jdm(ruleset: RuleSet) -> str:
         for k in range(len(kinds) - 1)
     ]
     head = {"contentType": "application/vnd.gorules.decision", "name": ruleset.target}
-    return json.dumps(head | {"nodes": nodes, "edges": edges}, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(head | {"nodes": nodes, "edges": edges}, indent=1) + "\n"
 
 
 def _identifiers(program: Program) -> dict[int, str]:
@@ -171,20 +172,17 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
     lengths = [len(rule.conditions) == len(set(rule.attributes)) for rule in ruleset]
     if ruleset.clip or not all(map(_is_crisp, conditions)) or not all(lengths):
         return
-    attributes = {a.name: a for a in ruleset.attributes}
-    cells: list[list[str]] = []
+    cells: list[list[Any]] = []
     for rule in ruleset:
         own = {c.attribute: c for c in rule.conditions}
-        found = [own.get(ruleset.attributes[j].name) for j in columns]
+        used = [(own.get(ruleset.attributes[j].name), ruleset.attributes[j]) for j in columns]
         cells.append([
-            language.anything if c is None
-            else _cell(c, attributes[c.attribute], ruleset.missing, language)
-            for c in found
+            _cell(c, a, ruleset.missing, language) if c else language.anything for c, a in used
         ])  # fmt: skip
-    texts, always = (
-        [rule_text(ruleset, rule) for rule in ruleset],
-        [language.anything] * len(columns),
-    )
+    if any(None in row for row in cells):
+        return
+    texts = [one_line(rule_text(ruleset, rule)) for rule in ruleset]
+    always = [language.anything] * len(columns)
     by_priors = last_resort(ruleset) == "priors"
     if name == "first-match":
         amounts = ruleset.arrays.says * ruleset.score_factors
@@ -192,10 +190,10 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
             return
         labels = [ruleset.classes[c] for c in amounts.argmax(axis=1)]
         rows = [
-            (cell, [_constant(label), str(r)], text)
+            (cell, [language.constant(label), str(r)], text)
             for r, (cell, label, text) in enumerate(zip(cells, labels, texts, strict=True), start=1)
         ]
-        prior = _constant(ruleset.classes[int(np.argmax(ruleset.priors))])
+        prior = language.constant(ruleset.classes[int(np.argmax(ruleset.priors))])
         rows.append((always, [prior, "0"], "no rule holds"))
         last = cells.index(always) + 1 if always in cells else len(rows)
         yield DecisionTable("prediction", "FIRST", columns, ["prediction", "rule"], rows[:last])
@@ -203,9 +201,9 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
     if name in {"added-contributions", "softmax-votes"}:
         for c, base in enumerate(ruleset.base):
             amounts = ruleset.arrays.weights * ruleset.arrays.says[:, c]
-            rows = [(always, [_constant(base)], "base")]
-            triples = zip(cells, amounts.tolist(), texts, strict=True)
-            rows += [(cell, [_constant(amount)], text) for cell, amount, text in triples if amount]
+            rows = [(always, [language.constant(base)], "base")]
+            for cell, amount, text in zip(cells, amounts.tolist(), texts, strict=True):
+                rows += [(cell, [language.constant(amount)], text)] if amount else []
             title = f"_votes_{c + 1}" if ruleset.classes else "prediction"
             yield DecisionTable(title, "COLLECT", columns, [title], rows)
 
@@ -221,60 +219,46 @@ def _choice(program: Program, tables: Sequence[DecisionTable]) -> Expr:
 def _is_crisp(condition: Condition) -> bool:
     if not isinstance(condition, NumericCondition):
         return True
-    return all(
-        core == support or is_strict(core, support)
-        for core, support in (
-            (condition.core_low, condition.support_low),
-            (condition.core_high, condition.support_high),
-        )
-    )
+    low, core_low, core_high, high = condition.trapezoid
+    return all(a == b or is_strict(a, b) for a, b in ((core_low, low), (core_high, high)))
 
 
-def _cell(condition: Condition, attribute: Attribute, missing: str, language: "Language") -> str:
-    """Return the unary tests of a crisp condition."""
-    typical, spellings = attribute.typical_code, category_spellings(attribute.categories or ())
+def _cell(
+    condition: Condition, attribute: Attribute, missing: str, language: "Language"
+) -> str | None:
+    """Return the unary tests of a crisp condition; None if no value satisfies it."""
+
+    def holds(value: Any) -> bool:
+        if isinstance(condition, NominalCondition):
+            return condition.allows(value)
+        return bool(condition.membership([value])[0] > 0.0)
+
+    is_nominal = isinstance(condition, NominalCondition)
+    typical = attribute.typical if is_nominal else attribute.typical_code
     known = missing == "similar"
-    if isinstance(condition, NominalCondition):
-        if missing == "typical" and attribute.typical is not None:
-            known = (attribute.typical in condition.values) != condition.excludes
-        texts = [_constant(text) for text, c in spellings.items() if c in condition.values]
-        excludes = condition.excludes
-    else:
-        assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds
-        bounds = (
-            condition.core_low,
-            condition.support_low,
-            condition.core_high,
-            condition.support_high,
-        )
-
-        def holds(x: float) -> bool:
-            low, low_end, high, high_end = bounds
-            above = x > low_end if is_strict(low, low_end) else x >= low
-            return bool(above and (x < high_end if is_strict(high, high_end) else x <= high))
-
-        known = known or (missing == "typical" and holds(typical))
-        if attribute.categories is None:
-            return f"{'null, ' if known else ''}{_interval(*bounds)}"
-        # Unseen values are missing, so that these are either none or all others.
-        allowed = [c for k, c in enumerate(attribute.categories) if holds(k) != known]
-        texts = [_constant(text) for text, c in spellings.items() if c in allowed]
-        excludes = known
+    known |= missing == "typical" and attribute.typical is not None and holds(typical)
+    if isinstance(condition, NumericCondition) and attribute.categories is None:
+        return f"{'null, ' if known else ''}{_interval(*condition.trapezoid)}"
+    # Unseen values of ordered categories are missing, others satisfy exclusions only.
+    excludes = condition.excludes if isinstance(condition, NominalCondition) else known
+    codes = enumerate(attribute.categories or ())
+    listed = {c for k, c in codes if holds(c if is_nominal else float(k)) != excludes}
+    spellings = category_spellings(attribute.categories or ()).items()
+    texts = ["null"] * (known != excludes) + [
+        language.constant(t) for t, c in spellings if c in listed
+    ]
     if excludes:
-        return language.exclude(texts if known else ["null", *texts])
-    return ", ".join([*["null"][: int(known)], *texts]) or language.exclude([language.anything])
+        return language.exclude(texts) if texts else language.anything
+    return ", ".join(texts) or None
 
 
-def _interval(core_low: float, low: float, core_high: float, high: float) -> str:
+def _interval(low: float, core_low: float, core_high: float, high: float) -> str:
     opens, closes = is_strict(core_low, low), is_strict(core_high, high)
-    start, end = _number(low if opens else core_low), _number(high if closes else core_high)
-    if abs(core_low) < inf and abs(core_high) < inf:
-        return f"{'(' if opens else '['}{start}..{end}{')' if closes else ']'}"
-    if abs(core_low) < inf:
-        return f"{'>' if opens else '>='} {start}"
-    if abs(core_high) < inf:
-        return f"{'<' if closes else '<='} {end}"
-    return f"> {_number(-inf)}"
+    if abs(core_high) == inf:
+        return f"{'>' if opens else '>='} {_number(low)}"
+    if abs(core_low) == inf:
+        return f"{'<' if closes else '<='} {_number(high)}"
+    return f"{'[('[opens]}{_number(low)}..{_number(high)}{'])'[closes]}"
 
 
 def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: str) -> ET.Element:
@@ -292,11 +276,12 @@ def _add_decision(root: ET.Element, name: str, needs: Sequence[str], kind: str) 
     return decision
 
 
+_SUM = {"hitPolicy": "COLLECT", "aggregation": "SUM"}
+
+
 def _add_table(root: ET.Element, table: DecisionTable, names: Mapping[int, str]) -> None:
     decision = _add_decision(root, table.name, [names[j] for j in table.columns], "Input")
-    policy = {"hitPolicy": table.policy} | (
-        {"aggregation": "SUM"} if table.policy != "FIRST" else {}
-    )
+    policy = {"hitPolicy": "FIRST"} if table.policy == "FIRST" else _SUM
     grid = _add(decision, "decisionTable", id=f"{table.name}_table", **policy)
     for j in table.columns:
         column = _add(grid, "input", id=f"{table.name}_{names[j]}", label=names[j])
@@ -338,13 +323,20 @@ def _expressions(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
 def _number(value: float) -> str:
     """Return a number without an exponent."""
     exact = Decimal(repr(value)) if abs(value) < inf else FARTHEST.copy_sign(Decimal(value))
-    return f"{exact:f}"
+    return f"{exact:f}".removesuffix(".0")
 
 
-def _constant(value: Any) -> str:
-    if isinstance(value, float):
-        return _number(value)
-    return json.dumps(value, ensure_ascii=False)
+def _quote_feel(text: str) -> str:
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
+
+
+def _quote_zen(text: str) -> str:
+    """Return a string between quotes that it does not contain: ZEN has no escapes."""
+    for quote in "\"'`":
+        if quote not in text:
+            return f"{quote}{text}{quote}"
+    raise ValueError(f"JDM cannot express {text!r}, which has three kinds of quotes; rename it.")
 
 
 class Language(NamedTuple):
@@ -353,9 +345,16 @@ class Language(NamedTuple):
     anything: str
     own: str
     null_tests: bool
+    quote: Callable[[str], str]
     exclude: Callable[[Sequence[str]], str]
     choose: Callable[[str, str, str], str]
     forms: Mapping[str, Callable[[Sequence[str]], str]]
+
+    def constant(self, value: Any) -> str:
+        """Return a constant: a number, a boolean or a string."""
+        if isinstance(value, str):
+            return self.quote(value)
+        return _number(value) if isinstance(value, float) else json.dumps(value)
 
     def text(self, node: Expr, inputs: Mapping[int, str] | None = None, own: str = "") -> str:
         """Return an expression; the names of steps begin with `own` and an underscore."""
@@ -364,11 +363,11 @@ class Language(NamedTuple):
         if op == "column":
             return (inputs or {})[value]
         if op == "name":
-            return f"{own}_{value}" if inputs is not None or own else f"_{value}"
+            return f"{own}_{value}"
         if op == "if":
             return self.choose(args[0], args[1], args[2])
         if op == "among":
-            return self.forms["among"]([args[0], *map(_constant, value)])
+            return self.forms["among"]([args[0], *map(self.constant, value)])
         if op == "compare":
             sign = value if not self.null_tests or value != "==" else "="
             tested = "" if self.null_tests else "".join(
@@ -376,7 +375,7 @@ class Language(NamedTuple):
                 if arg.op == "name" and re.match(r"[xy]\d", arg.value)
             )  # fmt: skip
             return f"({tested}{args[0]} {sign} {args[1]})"
-        return self.forms[op](args) if args else _constant(value)
+        return self.forms[op](args) if args else self.constant(value)
 
 
 def _joined(sign: str) -> Callable[[Sequence[str]], str]:
@@ -391,7 +390,7 @@ def _nested(texts: Sequence[str], tests: Sequence[str]) -> str:
 
 _SHARED = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
 FEEL = Language(
-    "-", "", True,
+    "-", "", True, _quote_feel,
     lambda texts: f"not({', '.join(texts)})",
     lambda test, yes, no: f"(if {test} then {yes} else {no})",
     {
@@ -407,7 +406,7 @@ FEEL = Language(
     },
 )  # fmt: skip
 ZEN = Language(
-    "", "$.", False,
+    "", "$.", False, _quote_zen,
     lambda texts: f"not in [{', '.join(texts)}]",
     lambda test, yes, no: f"({test} ? {yes} : {no})",
     {
@@ -466,8 +465,8 @@ def _reading(attribute: Attribute, name: str, language: Language) -> str:
     spellings = category_spellings(attribute.categories)
     text = name if attribute.kind == "nominal" else "null"
     for category in reversed(attribute.categories):
-        texts = [_constant(one) for one, c in spellings.items() if c == category]
-        value = _constant(category)
+        texts = [language.constant(one) for one, c in spellings.items() if c == category]
+        value = language.constant(category)
         if attribute.kind == "ordinal":
             value = str(attribute.categories.index(category))
         elif texts == [value]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from frri._util import import_optional
+from frri._util import import_optional, one_line
 from frri.export.program import Assignment, Expr, Step, lower
 from frri.rules.condition import Condition, NumericCondition, is_strict
 from frri.rules.rule import Rule
@@ -31,13 +31,15 @@ EPOCH = 25_569
 # Longer lists of arguments are written to cells of their own, and longer numbers too.
 FEW, DIGITS = 30, 15
 SIDES = ("partly from", "from", "to", "partly to")
+# Names and categories are never formulas or links.
+OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 # Stands for the number of the row in formulas.
 ROW = "\0"
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 FUNCTIONS = {"min": "MIN", "max": "MAX", "all": "AND", "any": "OR", "exp": "EXP", "if": "IF"}
 
 
-def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 100) -> bytes:
+def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 50) -> bytes:
     """Return a workbook that predicts cases by live formulas.
 
     Parameters
@@ -45,7 +47,7 @@ def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 100) -> bytes:
     ruleset : RuleSet
     X : data frame, optional
         Samples to fill in as the first cases.
-    n_cases : int, default=100
+    n_cases : int, default=50
         Number of rows of the sheet `Cases` that have formulas, at least those of X.
 
     Examples
@@ -57,7 +59,7 @@ def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 100) -> bytes:
     """
     content = BytesIO()
     writer = import_optional("xlsxwriter", "An Excel workbook", "excel")
-    with writer.Workbook(content, {"in_memory": True}) as book:
+    with writer.Workbook(content, OPTIONS) as book:
         _Writer(ruleset, book, max(n_cases, 0 if X is None else len(X))).write(X)
     return content.getvalue()
 
@@ -203,7 +205,7 @@ class _Writer:
         cells = [f"{letter}{row + 1}" for letter in "CDEF"]
         if attribute.kind == "date":
             cells = [f'TEXT({cell},"yyyy-mm-dd")' for cell in cells]
-        parts, name = [], attribute.name.replace('"', '""')
+        parts, name = [], one_line(attribute.name).replace('"', '""')
         for core, support, (near, far), words in (
             (condition.core_low, condition.support_low, (1, 0), (">", "from")),
             (condition.core_high, condition.support_high, (2, 3), ("<", "to")),

@@ -266,7 +266,10 @@ class _Graph:
     def _inputs(self) -> Iterator[tuple[int, Attribute]]:
         """Yield the columns that rules use; one column gives the number of samples in any case."""
         used = [(j, attribute) for _, j, attribute in self.program.columns]
-        yield from used or list(enumerate(self.ruleset.attributes))[:1]
+        used = used or list(enumerate(self.ruleset.attributes))[:1]
+        if not used:
+            raise ValueError("An ONNX model needs an input; give the rule set an attribute.")
+        yield from used
 
     def _read_columns(self) -> Iterator[Any]:
         """Yield the inputs, and encode their values."""
