@@ -36,16 +36,16 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        # No option begins with a digit, so that -999,unknown is a value like -999.
-        self._negative_number_matcher = re.compile(r"-\.?\d")
         for name, parse in TYPES.items():
             self.register("type", name, parse)
         self._inputs: list[str] = []
+        self._options = ["-h", "--help"]
+        self._with_value: set[str] = set()
         self.add("-q --quiet", "no notes and no progress, errors only")
 
     def options(self) -> list[str]:
         """Return the options, for the completion of shells."""
-        return list(self._option_string_actions)
+        return self._options
 
     def add(
         self, names: str, text: str, *, group: Any = None, reads: bool = False, **settings: Any
@@ -67,6 +67,8 @@ class Parser(argparse.ArgumentParser):
             settings.setdefault("action", "store_true")
         elif options:
             settings["metavar"] = last
+            self._with_value.update(options)
+        self._options += options
         action = (group or self).add_argument(*options or [last], help=text, **settings)
         if reads:
             self._inputs.append(action.dest)
@@ -85,11 +87,19 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Refuse an option whose value is `--`, which argparse would lose."""
+        """Refuse an option whose value is `--`, which argparse would lose.
+
+        No option begins with a digit, so that -999,unknown after an option is its value.
+        """
+        joined: list[str] = []
         for text in args or ():
             if text.startswith("--") and text.endswith("=--"):
                 self.error(f"argument {text[:-3]}: expected a value, got '--'")
-        return super().parse_known_args(args, namespace)
+            if joined and joined[-1] in self._with_value and re.match(r"-\.?\d", text):
+                joined[-1] += f"={text}" if joined[-1].startswith("--") else text
+            else:
+                joined.append(text)
+        return super().parse_known_args(joined, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raise the error, for the caller to print."""

@@ -45,9 +45,9 @@ class DaskEstimator:
         super().__init__(**parameters)
         self.client = client
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return sorted([*cls._local._get_param_names(), "client"])  # noqa: SLF001 - its own
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - no estimators inside
+        """Return the parameters by name."""
+        return {name: getattr(self, name) for name in (*self._local().get_params(), "client")}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its class labels.
@@ -136,7 +136,7 @@ class DaskEstimator:
 
     def _settings(self) -> dict[str, Any]:
         """Return all parameters but the client."""
-        given = self.get_params()  # type: ignore[attr-defined]
+        given = self.get_params()
         return {name: value for name, value in given.items() if name != "client"}
 
     def __getstate__(self) -> dict[str, Any]:
