@@ -290,7 +290,7 @@ BAD = {
     "unknown format": (["export", "model.json", "--to", "markdwn"], None, "did you mean 'markdown'?"),
     "no format": (["export", "model.json"], None, "required: --to"),
     "a format that is gone": (
-        ["export", "model.json", "--to", "pmml"], None, "PMML was removed; use --to python, javascript or sql.",
+        ["export", "model.json", "--to", "pmml"], None, "PMML was removed; use --to onnx, dmn, python, javascript or sql.",
     ),
     "unknown dialect": (["export", "model.json", "--to", "sql", "--dialect", "duck"], None, "did you mean 'duckdb'?"),
     "a dialect of no SQL": (["export", "model.json", "--to", "csv", "--dialect", "ansi"], None, "belongs to --to sql"),

@@ -9,7 +9,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, read_table
 from frri.cli import main
-from frri.cli.mcp import ServedModels
+from frri.cli.mcp import ServedModels, make_server
 
 RISK = RuleSet(
     (
@@ -19,7 +19,7 @@ RISK = RuleSet(
     (
         Attribute("age", 18, 90),
         Attribute("smoker", categories=("no", "yes")),
-        Attribute("id", 0, 9),
+        Attribute("id"),
     ),
     ("low", "high"),
     "risk",
@@ -209,6 +209,19 @@ def test_without_the_extra_the_error_names_it(monkeypatch, folder, capsys):
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     assert main(["mcp", str(folder / "price.json")]) == 2
     assert "pip install 'frri[mcp]'" in capsys.readouterr().err
+
+
+def test_infinite_ranges_are_null(tmp_path):
+    rule = Rule((NumericCondition.below("age", 30),), "no")
+    RuleSet((rule,), (Attribute("age"),), ("no", "yes")).save(tmp_path / "free.json")
+
+    async def ask():
+        async with Client(make_server([str(tmp_path / "free.json")])) as client:
+            return (await client.call_tool("list_models", {})).structured_content
+
+    with start_blocking_portal() as portal:
+        [model] = portal.call(ask)["result"]
+    assert model["columns"] == [{"name": "age", "kind": "numeric", "values": [None, None]}]
 
 
 def test_without_a_folder_no_file_can_be_used(folder):

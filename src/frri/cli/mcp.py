@@ -110,9 +110,7 @@ class ServedModels:
                 "classes": list(ruleset.classes),
                 "n_rules": len(ruleset),
                 "columns": [
-                    {"name": a.name, "kind": a.kind}
-                    | ({"range": [a.low, a.high]} if a.categories is None else {})
-                    | ({} if a.categories is None else {"categories": list(a.categories)})
+                    {"name": a.name, "kind": a.kind, "values": a.categories or [a.low, a.high]}
                     for a in ruleset.attributes
                     if a.name in ruleset.used_attributes
                 ],
@@ -148,8 +146,7 @@ class ServedModels:
         """Explain the prediction of a row: the rules that hold, and what other classes lack."""
         ruleset = self._find(model)
         found = ruleset.explain(_complete(ruleset, row), effort=0)
-        facts = found.to_dict()
-        return {"text": str(found)} | {name: facts[name] for name in _EXPLAINED}
+        return {"text": str(found)} | found.to_dict()
 
     def counterfactual(
         self,
@@ -171,18 +168,14 @@ class ServedModels:
             if value is not None
         }
         found = ruleset.explain(_complete(ruleset, row), unchangeable=fixed or (), **goal)
-        facts = found.to_dict()
-        return {"text": str(found).splitlines()[-1]} | {
-            name: facts[name] for name in ("decision", "change", "unalterable", "goal")
-        }
+        facts, shown = found.to_dict(), ("decision", "change", "unalterable", "goal")
+        return {"text": str(found).splitlines()[-1]} | {name: facts[name] for name in shown}
 
     def evaluate(self, model: str, file: str, target: str | None = None) -> dict[str, Any]:
         """Evaluate a model on a labelled table of the folder, as `frri evaluate` does."""
         self._find(model)
-        options = [] if target is None else [f"--target={target}"]
-        return _run_command(
-            "evaluate", self._paths[model], str(self._table(file)), *options, "--json"
-        )
+        argv = [self._paths[model], str(self._table(file)), "--json"]
+        return _run_command("evaluate", *argv, *_option("target", target))
 
     def fit(
         self,
@@ -202,11 +195,10 @@ class ServedModels:
             raise ValueError(f"The name of a model must have no folder, got {model!r}.")
         if model in self.rulesets or output.exists():
             raise ValueError(f"There is a model or file called {model!r}; choose another name.")
-        options = [f"--target={target}", f"--output={output}", "--json"]
-        options += [] if task is None else [f"--task={task}"]
-        options += [] if learner is None else [f"--learner={learner}"]
+        options = [*_option("task", task), *_option("learner", learner)]
         options += [f"--ignore={name}" for name in ignore or ()]
-        facts = _run_command("fit", str(table), *options) | {"model": model}
+        argv = [str(table), f"--target={target}", f"--output={output}", "--json", *options]
+        facts = _run_command("fit", *argv) | {"model": model}
         self._add(model, str(output))
         return facts | {"rules": str(self.rulesets[model])}
 
@@ -244,13 +236,6 @@ class ServedModels:
         return f"it has {join_names(names)}" if names else "it has no files"
 
 
-# Parts of an explanation beside its text.
-_EXPLAINED = (
-    *("decision", "classes", "scores", "shares", "fallback", "deciding", "firing", "rivals"),
-    "base",
-)
-
-
 def _complete(ruleset: RuleSet, row: Row) -> dict[str, Any]:
     """Return a row with all columns of a model; those that no rule uses may be left out."""
     names = [attribute.name for attribute in ruleset.attributes]
@@ -260,6 +245,10 @@ def _complete(ruleset: RuleSet, row: Row) -> dict[str, Any]:
         if name not in row:
             raise ValueError(f"The row has no value for {name!r}; give null if it is missing.")
     return dict.fromkeys(names) | row
+
+
+def _option(name: str, value: str | None) -> list[str]:
+    return [] if value is None else [f"--{name}={value}"]
 
 
 def _run_command(*argv: str) -> dict[str, Any]:
@@ -287,8 +276,9 @@ def _answering(tool: Callable[..., Any], lock: Any) -> Callable[..., Any]:
     @wraps(tool)
     def answer(*args: Any, **arguments: Any) -> Any:
         with lock:
-            try:
-                return tool(*args, **arguments)
+            try:  # infinite numbers are no JSON
+                found = json.dumps(tool(*args, **arguments))
+                return json.loads(found, parse_constant=lambda _: None)
             except (ValueError, ImportError, OSError) as error:
                 kind = failure.ResourceError if tool.__name__ == "report" else failure.ToolError
                 raise kind(sentence(error)) from None

@@ -96,7 +96,7 @@ class _Writer:
         results = {"prediction": program.prediction, "rule": program.rule}
         labels = [f"probability {label}" for label in self.ruleset.classes]
         results |= dict(zip(labels, program.probabilities, strict=True))
-        filled = "OR(" + ",".join(f'{cell}<>""' for cell in self.inputs.values()) + ")"
+        self.filled = "OR(" + ",".join(f'{cell}<>""' for cell in self.inputs.values()) + ")"
         sheet = self.sheets["Cases"]
         sheet.write_row(0, 0, [*self.inputs, *results], self.bold)
         for k, (_, j, attribute) in enumerate(program.columns):
@@ -107,7 +107,7 @@ class _Writer:
                 sheet.write(row, k, value, format_)
         for k, node in enumerate(results.values(), start=len(inputs)):
             shown = self._text(node) if inputs else "TRUE"
-            self._fill("Cases", k, f'IF({filled},{shown},"")' if inputs else shown)
+            self._fill("Cases", k, f'IF({self.filled},{shown},"")' if inputs else shown)
         self._write_failed(program.steps)
         sheet.set_column(0, len(inputs) + len(results), 14)
         sheet.freeze_panes(1, 0)
@@ -233,8 +233,7 @@ class _Writer:
                 holds, kind = self.refs[names[condition]], self.program.kinds[names[condition]]
                 tests.append(f'IF({holds}{"" if kind == "truth" else ">0"},"",{text}&"; ")')
             if tests:
-                filled = "OR(" + ",".join(f'{cell}<>""' for cell in self.inputs.values()) + ")"
-                self._fill("Failed", r, f'IF({filled},{"&".join(tests)},"")')
+                self._fill("Failed", r, f'IF({self.filled},{"&".join(tests)},"")')
         sheet.set_column(0, len(self.ruleset), 30)
         sheet.freeze_panes(1, 0)
 
