@@ -4,9 +4,10 @@ Types of columns are inferred and printed: numbers are numeric, ISO dates dates,
 booleans nominal; identifiers are ignored. --nominal, --numeric, --ordinal and --ignore override
 this. Without --learner, ripper and additive are compared by cross-validation, and furia, compact
 and frri as well if the table is small enough: additive is selected unless another one is clearly
-better, or nearly as good with fewer conditions. --task regression predicts a number, --task ordinal classes with an
-order: that of numbers, or that of --order. Ctrl-C during the search of frri for a minimum-size rule
-set keeps the best one found. The score on held-out rows is printed and stored in the model.
+better, or nearly as good with fewer conditions. --task regression predicts a number, --task ordinal
+classes with an order: that of numbers, or that of --order. Ctrl-C during the search of frri for a
+minimum-size rule set keeps the best one found. The score on held-out rows is printed and stored in
+the model.
 
 $ frri fit patients.csv --target risk -o model.json
 $ frri fit january.csv february.csv --target risk -o model.json
