@@ -5,6 +5,7 @@ from decimal import Decimal
 from math import inf, isfinite
 from typing import Any
 
+from frri._util import did_you_mean
 from frri.table import Attribute
 from frri.table.encode import FLAGS, category_texts, folding
 
@@ -388,7 +389,8 @@ def find_dialect(name: str) -> Dialect:
     """
     found = DIALECTS.get(ALIASES.get(name.lower(), name.lower()))
     if found is None:
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}.")
+        hint = did_you_mean(name, DIALECTS)
+        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}; {hint}")
     return found
 
 
