@@ -61,7 +61,7 @@ PURPOSES = {
     "additive balanced": "rare classes matter as much as frequent ones",
     "compact": "one rule must be the reason for each decision",
     "ripper": "the rules should be few and crisp, or the table is large",
-    "frri": "no rule may contradict a training row",
+    "frri": "every rule must be consistent with the training data",
     "tree": "",
     "forest": "",
     "forest balanced": "",

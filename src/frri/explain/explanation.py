@@ -387,6 +387,8 @@ def _write_decision(explanation: Explanation) -> str:
         return f"{head}, here rule {rule.index + 1}{fails}."
     if rule is None:
         return f"{head}."
+    if rule.weakest is None and len(explanation.firing) == 1:
+        return f"{head} because no rule with conditions holds: rule {rule.index + 1} has none."
     counts = f" and counts {rule.contribution:.2f}" if rule.contribution != rule.degree else ""
     head += f" because rule {rule.index + 1} holds to {rule.degree:.2f}{counts}"
     more = len([r for r in explanation.firing if r.consequent == rule.consequent]) - 1
