@@ -42,7 +42,7 @@ class DaskAdditiveRulesClassifier(DaskEstimator, AdditiveRulesClassifier):
     >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     clf = DaskAdditiveRulesClassifier(client=client, max_rules=4).fit(X, y)
     >>> len(clf.ruleset_)
-    4
+    3
     """
 
     _local = AdditiveRulesClassifier
