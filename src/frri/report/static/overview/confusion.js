@@ -27,7 +27,7 @@ export function confusion(store, actions) {
     "Confusion matrix",
     h(
       "table",
-      { class: "confusion" },
+      "confusion",
       h(
         "thead",
         {},
@@ -51,7 +51,7 @@ export function confusion(store, actions) {
             counts[c].map((n, d) =>
               h(
                 "td",
-                { class: `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}` },
+                `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}`,
                 n
                   ? actionButton(
                       whole(n),
@@ -65,8 +65,8 @@ export function confusion(store, actions) {
                   : null,
               ),
             ),
-            h("td", { class: "recall" }, rate(counts[c][c], totals[c])),
-            h("td", { class: "recall" }, rate(counts[c][c], sum(counts.map((row) => row[c])))),
+            h("td", "recall", rate(counts[c][c], totals[c])),
+            h("td", "recall", rate(counts[c][c], sum(counts.map((row) => row[c])))),
           ),
         ),
       ),
@@ -94,7 +94,7 @@ function confusionList({ facts }, { confusion: cells }, actions) {
     muted(`${classes.length} classes are too many for a matrix; these are confused most often.`),
     h(
       "ol",
-      { class: "confusions" },
+      "confusions",
       wrong.slice(0, MOST_CONFUSIONS).map(([truth, decided, n]) =>
         h("li", {}, actionButton(`${classes[truth]} called ${classes[decided]}`, () => actions.showCases(`${truth}-${decided}`), "link"), ` ${n} ×`),
       ),

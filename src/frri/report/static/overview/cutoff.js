@@ -69,7 +69,7 @@ function cutoffBlock({ facts, rows }, { model, decided }, found) {
   const costs = ["false positive", "false negative"].map((error) =>
     h("input", { type: "number", id: `cost-${error.replace(" ", "-")}`, min: 0, step: "any", placeholder: "cost", oninput: showCheapest }),
   );
-  const figures = h("table", { class: "small" });
+  const figures = h("table", "small");
   const cheapest = h("p", { role: "status" });
   const kept = h("p", {});
   let own = null;
@@ -82,17 +82,17 @@ function cutoffBlock({ facts, rows }, { model, decided }, found) {
     ),
     h(
       "div",
-      { class: "columns" },
+      "columns",
       h(
         "div",
-        { class: "trimmer" },
+        "trimmer",
         labelled("Positive class", positive),
         labelled("Cut-off", slider),
         shown,
         actionButton("Model's decision", () => choose(own.decision)),
       ),
       scrolling("Measures at the cut-off", figures),
-      h("div", { class: "trimmer" }, labelled("Cost of a false positive", costs[0]), labelled("Cost of a false negative", costs[1]), cheapest),
+      h("div", "trimmer", labelled("Cost of a false positive", costs[0]), labelled("Cost of a false negative", costs[1]), cheapest),
     ),
     kept,
   ];
@@ -253,8 +253,8 @@ function figure(name, hits, rows) {
     "tr",
     {},
     h("th", { scope: "row" }, name),
-    h("td", { class: "number" }, rows ? percentText(hits / rows) : "–"),
-    h("td", { class: "number muted" }, `${whole(hits)} of ${whole(rows)}`),
+    h("td", "number", rows ? percentText(hits / rows) : "–"),
+    h("td", "number muted", `${whole(hits)} of ${whole(rows)}`),
   );
 }
 

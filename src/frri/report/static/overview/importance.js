@@ -28,17 +28,17 @@ export function importance(store, most, isShort) {
   if (!order.length) return null;
   const largest = Math.max(...order.map(size), 1e-9);
   const shown = order.slice(0, most);
-  const directions = shown.map(() => h("td", { class: "direction" }));
+  const directions = shown.map(() => h("td", "direction"));
   if (rows) showDirections();
   const line = (attribute, k) =>
     h(
       "tr",
       {},
       h("th", { scope: "row" }, named(attribute.name)),
-      h("td", { class: "bar" }, shareBar(size(attribute) / largest)),
+      h("td", "bar", shareBar(size(attribute) / largest)),
       directions[k],
-      isShort || !known ? null : h("td", { class: "number" }, percentText(Math.max(attribute.importance, 0))),
-      isShort ? null : h("td", { class: "number" }, used.get(attribute.name)),
+      isShort || !known ? null : h("td", "number", percentText(Math.max(attribute.importance, 0))),
+      isShort ? null : h("td", "number", used.get(attribute.name)),
     );
   const help = known
     ? `How much ${facts.numbers ? "R²" : "accuracy"} is lost when the values of a column are shuffled`

@@ -44,7 +44,7 @@ export function overviewView(store, actions) {
       place,
       h(
         "div",
-        { class: "overview" },
+        "overview",
         effectsCard(store),
         isNumber
           ? errorsCard(store, actions)
@@ -53,7 +53,7 @@ export function overviewView(store, actions) {
         flowCard(store, actions),
         h(
           "div",
-          { class: "parts" },
+          "parts",
           card("Columns", "", importance(store, MOST_COLUMNS, false) ?? muted("No rule uses a column.")),
           sizesCard(store),
           leaderboardCard(store.facts),
@@ -80,12 +80,12 @@ function errorsCard(store, actions) {
   const share = (value) => value.toFixed(2);
   return h(
     "section",
-    { class: "card wide errors" },
+    "card wide errors",
     h(
       "div",
       {},
       h("h2", {}, "Errors"),
-      h("p", { class: "figure" }, show(found.mae)),
+      h("p", "figure", show(found.mae)),
       h("p", {}, `mean absolute error on ${counted(n, basisOf(facts, n))}; predicting the mean ${show(mean)}: ${show(meanOff)}.${store.isEdited ? ` As learned: ${show(metrics(store.original, rows).mae)}.` : ""}${cautionOf(facts, "Errors on new data are larger")}`),
       pairs([
         ["Mean absolute error", `${show(found.mae)}${between(found.mae_interval, show)}`],
@@ -97,7 +97,7 @@ function errorsCard(store, actions) {
     h(
       "figure",
       {},
-      h("figcaption", { class: "muted" }, `Predicted against true${facts.data.sampled ? `, ${counted(rows.n, "embedded row")}` : ""}: on the line both are the same.`),
+      h("figcaption", "muted", `Predicted against true${facts.data.sampled ? `, ${counted(rows.n, "embedded row")}` : ""}: on the line both are the same.`),
       scatterPicture(store, (i) => actions.tryRow(i)).element,
     ),
   );
@@ -125,7 +125,7 @@ function accuracy(store) {
   const learned = percentText(metrics(original, rows).accuracy);
   const before = isEdited ? ` As learned: ${learned}.` : "";
   return [
-    h("p", { class: "figure" }, percentText(performance.accuracy)),
+    h("p", "figure", percentText(performance.accuracy)),
     h("p", {}, `of ${counted(performance.n, basisOf(facts, performance.n))} are classified correctly.${before}${cautionOf(facts, "Accuracy on new data is lower")}`),
     pairs([
       ["Balanced accuracy", percentText(performance.balanced_accuracy)],

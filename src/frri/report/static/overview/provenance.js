@@ -82,7 +82,7 @@ function settingsBlock(settings) {
   if (!settings.length) return null;
   return h(
     "details",
-    { class: "settings" },
+    "settings",
     h("summary", {}, counted(settings.length, "setting")),
     pairs(settings.map(([name, value]) => [named(name), named(value)])),
   );
@@ -97,7 +97,7 @@ function logBlock(log) {
     h("summary", {}, `Log: ${counted(log.length, "edit")}`),
     h(
       "ol",
-      { class: "log" },
+      "log",
       log.map(({ edit, reason, author, date }) =>
         h("li", {}, named([edit, reason && `because ${reason}`, author, date].filter(Boolean).join(" · "))),
       ),
@@ -128,7 +128,7 @@ export function proofBlock(model) {
   const { n_rules: n, lower_bound: bound } = found;
   const isPartial = found.n_covered !== undefined;
   return [
-    h("p", { class: "proof" }, h("span", { class: isOptimal ? "badge good" : "badge" }, isOptimal ? "proved" : String(found.status))),
+    h("p", "proof", h("span", { class: isOptimal ? "badge good" : "badge" }, isOptimal ? "proved" : String(found.status))),
     h(
       "p",
       {},
@@ -156,7 +156,7 @@ export function proofBlock(model) {
 export function pairs(entries) {
   return h(
     "dl",
-    { class: "pairs" },
+    "pairs",
     entries
       .filter(Boolean)
       .map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value))),

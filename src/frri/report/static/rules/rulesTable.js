@@ -34,7 +34,7 @@ export function rulesView(store, actions) {
   let drawnRows = new Map();
   const body = h("tbody", { role: "rowgroup" });
   const count = h("p", { class: "count", id: "rule-count" });
-  const end = h("div", { class: "sentinel" });
+  const end = h("div", "sentinel");
   const order = h(
     "select",
     { id: "order", onchange: () => sortBy(orders[Number(order.value)]) },
@@ -59,7 +59,7 @@ export function rulesView(store, actions) {
   const table = h(
     "table",
     { class: "rules", role: "table", "aria-describedby": "rule-count" },
-    h("caption", { class: "hidden" }, "The rules of the model"),
+    h("caption", "hidden", "The rules of the model"),
     h("thead", { role: "rowgroup" }, heading),
     body,
   );
@@ -272,7 +272,7 @@ function conditionList(store, entry) {
   const colour = classColour(facts, ownSeries(facts, rule));
   return h(
     "ul",
-    { class: "ifs" },
+    "ifs",
     phrasesOf(store, entry).map(({ parts, places }) => {
       const conditions = joinedConditions(places.map((k) => rule.if[k]));
       const bars = conditions.map((one) => rangeBar(one, attributes.get(one.attribute), scales.get(one.attribute), colour));

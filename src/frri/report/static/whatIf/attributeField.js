@@ -20,7 +20,7 @@ export function valueField(store, attribute, j, { changed, isLocked, locked }) {
   const id = `value-${j}`;
   const label = h(
     "span",
-    { class: "value-name" },
+    "value-name",
     h("label", { for: id }, named(attribute.name)),
     lockButton(attribute, isLocked, locked),
   );
@@ -46,7 +46,7 @@ export function valueField(store, attribute, j, { changed, isLocked, locked }) {
   });
   const field = h(
     "div",
-    { class: "value" },
+    "value",
     label,
     input,
     distribution(scale, "value-chart"),
@@ -140,7 +140,7 @@ function selectField(attribute, id, label, missing, changed, strip) {
     changed(now);
   });
   return {
-    element: h("div", { class: "value chosen" }, label, select, strip.element),
+    element: h("div", "value chosen", label, select, strip.element),
     showStrip: strip.show,
     set(value) {
       strip.point(value);

@@ -58,7 +58,7 @@ export function whatIfView(store, actions) {
     byId("what-if-view"),
     h(
       "div",
-      { class: "what-if" },
+      "what-if",
       h("form", { class: "row-form", "aria-label": "The row", onsubmit: (event) => event.preventDefault() }, starter.element, form),
       result.element,
     ),
@@ -80,9 +80,9 @@ export function whatIfView(store, actions) {
     );
     put(
       form,
-      h("div", { class: "values" }, used),
+      h("div", "values", used),
       unused.length
-        ? h("details", { class: "unused" }, h("summary", {}, `${counted(unused.length, "column")} that no rule uses`), h("div", { class: "values" }, unused))
+        ? h("details", "unused", h("summary", {}, `${counted(unused.length, "column")} that no rule uses`), h("div", "values", unused))
         : null,
     );
   }
