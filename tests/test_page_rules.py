@@ -19,6 +19,7 @@ from frri import (
     Attribute,
     CompactFRRIClassifier,
     NumericCondition,
+    RIPPERClassifier,
     Rule,
     RuleSet,
 )
@@ -173,6 +174,7 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
         "score": 0.9,
         "interval": [0.8, 0.95],
         "rows": 89,
+        "folds": 5,
         "baseline": {"score": 0.4},
         "leaderboard": [
             {"name": "additive", "score": 0.91, "rules": 6.5},
@@ -187,6 +189,11 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
         "(80 to 95); majority class: 40."
     )
     page.click("#tab-overview")
+    right = f"{100 * (ruleset.predict(X[::2]) == y[::2]).mean():.0f} %"
+    card = page.locator(".card", has=page.get_by_role("heading", name="Accuracy"))
+    assert card.locator(".figure").inner_text() == "90 %"
+    said = f"on new data (5-fold cross-validation); {right} on the 89 training rows."
+    assert card.locator(".figure + p").inner_text() == said
     card = page.locator(".card", has=page.get_by_role("heading", name="Compared algorithms"))
     lines = [row.split("\t") for row in card.locator("tr").all_inner_texts()]
     assert lines == [
@@ -194,6 +201,24 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
         ["additive", "0.910", "6.5"],
         ["random forest", "0.950", "–"],
     ]
+
+
+def test_results_on_training_rows_are_named_as_such(pages):
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.normal(size=80), random.integers(0, 3, 80)]).round(2)
+    y = np.where(X[:, 0] + random.normal(size=80) > 0, "yes", "no")
+    ruleset = RIPPERClassifier().fit(X, y).ruleset_
+    for rows, labels, header, basis in (
+        (X, y, "Correct (training rows)", "80 training rows; expect lower values on new data."),
+        (X[::2], y[::2], "Correct", "40 new rows."),
+    ):
+        page = pages.report(ruleset, rows, labels, viewport=LAPTOP)
+        assert page.locator("th.col-right button").inner_text() == header
+        page.click("#tab-overview")
+        page.wait_for_selector(".cutoff table")
+        for title in ("Cut-off", "Results by subgroup", "Confusion matrix"):
+            card = page.locator(".card", has=page.get_by_role("heading", name=title))
+            assert f"Computed on the {basis}" in card.inner_text()
 
 
 def test_rows_that_no_rule_covers_are_one_row_of_the_table(pages):

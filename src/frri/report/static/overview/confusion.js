@@ -2,7 +2,7 @@
 
 import { classLabel, rate } from "../charts/chart.js";
 import { actionButton, h, muted, scrolling, span } from "../core/dom.js";
-import { confusionOf, performanceOf } from "../model/measures.js";
+import { basisText, confusionOf, performanceOf } from "../model/measures.js";
 import { counted, sum, whole } from "../core/format.js";
 
 const MOST_CLASSES = 12;
@@ -23,7 +23,7 @@ export function confusion(store, actions) {
   const learned = store.isEdited ? confusionOf(store.original, store.rows, classes.length) : null;
   const before = learned && matrixOf(learned, classes.length);
   const totals = counts.map(sum);
-  return scrolling(
+  return [muted(basisText(store.facts, performance.n)), scrolling(
     "Confusion matrix",
     h(
       "table",
@@ -71,7 +71,7 @@ export function confusion(store, actions) {
         ),
       ),
     ),
-  );
+  )];
 }
 
 function matrixOf(cells, n) {

@@ -5,8 +5,9 @@
 
 import { explain, probabilities } from "../core/evaluator.js";
 import { actionButton, card, h, labelled, muted, option, put, scrolling, span } from "../core/dom.js";
-import { counted, percentText, whole } from "../core/format.js";
+import { percentText, whole } from "../core/format.js";
 import { kindOf, rarest } from "../model/kind.js";
+import { basisText } from "../model/measures.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 
 /** Shares of rows and a cut-off closer than this are a tie, which rounding may decide. */
@@ -78,7 +79,7 @@ function cutoffBlock({ facts, rows }, { model, decided }, found) {
   restart();
   return [
     muted(
-      `A row is called positive from this probability of the positive class on (at equal costs of both errors). ${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}.`,
+      `A row is called positive from this probability of the positive class on (at equal costs of both errors). ${basisText(facts, rows.n)}`,
     ),
     h(
       "div",

@@ -32,7 +32,7 @@ export function ordersOf(store) {
     },
     state.decides && {
       key: "right",
-      title: "Correct",
+      title: facts.overview.is_training ? "Correct (training rows)" : "Correct",
       name: "fraction correct",
       help: "Fraction of the rows that it decides that are decided correctly, with a 95 % interval",
       of: (entry) => {
