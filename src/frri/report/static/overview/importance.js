@@ -5,6 +5,9 @@ import { h, muted, named, put, sentence, span } from "../core/dom.js";
 import { counted, percentText } from "../core/format.js";
 import { directionParts, effectOf } from "../model/effects.js";
 
+/** Equal steps along the range of a column, beside the bounds of conditions. */
+const STEPS = 16;
+
 /**
  * The loss of accuracy is measured in Python, of the rules as learned; where columns are used is counted.
  *
@@ -60,7 +63,7 @@ export function importance(store, most, isShort) {
 
   async function showDirections() {
     for (const [k, { j }] of shown.entries()) {
-      const points = await effectOf(store, j, 1, () => store.state !== state);
+      const points = await effectOf(store, j, STEPS, () => store.state !== state);
       if (!points) return;
       put(directions[k], span("clamped", sentence(directionParts(facts, j, points))));
     }
