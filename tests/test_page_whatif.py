@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import frri
-from browser_pages import download, settle, typed
+from browser_pages import download, settle, typed, violations
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.explain.explanation import FALLBACKS
 from frri.report import report_html, write_report
@@ -435,6 +435,39 @@ def test_two_changes_are_offered_also_where_one_column_is_not_enough_for_both(pa
     settle(page)
     assert page.inner_text(".decision") == "high"
     assert "Rule 2 is the first in the list that holds" in page.inner_text(".reason")
+
+
+def test_values_that_are_outside_the_training_data_or_no_numbers_are_named(patients, page, wine):
+    for ruleset, shown in ((patients[0], patients[2]), (wine[0], page)):
+        shown.click("#tab-what-if")
+        shown.evaluate("frri.actions.tryRow(0)")
+        j = next(j for j, one in enumerate(ruleset.attributes) if one.categories is None)
+        low, high = (
+            ruleset.attributes[j].show(getattr(ruleset.attributes[j], end))
+            for end in ("low", "high")
+        )
+        field, note = f"#value-{j}", f"#value-{j}-note"
+        settle(shown)
+        before = shown.inner_text(".decision")
+        assert not shown.is_visible(note)
+        shown.fill(field, "9999")
+        ending = f" and counts as {high}" if ruleset.clip else "; the model extrapolates"
+        said = f"9999 is outside the training data ({low} to {high}){ending}."
+        assert shown.inner_text(note) == said
+        shown.fill(field, "abc")
+        assert shown.inner_text(note) == "'abc' is not a number."
+        assert shown.inner_text(".decision") == "–"
+        assert shown.inner_text(".reason") == shown.inner_text(".change") == ""
+        # Another value alone does not make the row one that can be decided.
+        shown.locator(".lock").first.click()
+        shown.locator(".lock").first.click()
+        assert shown.inner_text(".decision") == "–"
+        assert violations(shown) == []
+        shown.evaluate("frri.actions.tryRow(0)")
+        settle(shown)
+        assert shown.inner_text(".decision") == before
+        assert not shown.is_visible(note)
+    assert {patients[0].clip, wine[0].clip} == {False, True}
 
 
 def test_categories_have_a_direction_and_the_rarest_class_is_positive(patients):

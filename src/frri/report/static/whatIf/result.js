@@ -27,7 +27,7 @@ const STEPS = 60;
 /**
  * @param {object} store
  * @param {object} actions
- * @returns {{element: HTMLElement, update: function(Array, ?number, Set<number>): void}}
+ * @returns {{element: HTMLElement, update: function(Array, ?number, Set<number>): void, suspend: function(): void}}
  */
 export function whatIfResult(store, actions) {
   const kind = kindOf(store.facts.model);
@@ -46,7 +46,16 @@ export function whatIfResult(store, actions) {
     h("details", "card", h("summary", {}, "How it is computed"), computed),
   );
   let turn = 0;
-  return { element, update };
+  return { element, update, suspend };
+
+  /** Nothing is answered while a value cannot be read. */
+  function suspend() {
+    turn += 1;
+    [sure, why, change, computed].forEach((place) => put(place));
+    change.removeAttribute("aria-busy");
+    put(decision, "–");
+    put(truth, "Unknown until every value can be read.");
+  }
 
   function update(values, row, locked) {
     const about = explanationOf(store.state.model, values);

@@ -26,6 +26,8 @@ export function whatIfView(store, actions) {
   const declared = recall("localStorage", key) ?? fixed;
   const locked = new Set(model.attributes.flatMap(({ name }, j) => (declared.includes(name) ? [j] : [])));
   const typical = model.attributes.map((attribute, j) => typicalOf(store, attribute, j));
+  /** Columns whose field holds a text that cannot be read. */
+  const unread = new Set();
   let values = typical;
   let row = null;
   const fields = model.attributes.map((attribute, j) =>
@@ -36,7 +38,7 @@ export function whatIfView(store, actions) {
         if (isKept) locked.add(j);
         else locked.delete(j);
         remember("localStorage", key, [...locked].map((one) => model.attributes[one].name));
-        result.update(values, row, locked);
+        refresh();
       },
     }),
   );
@@ -65,7 +67,7 @@ export function whatIfView(store, actions) {
   );
   store.subscribe(() => {
     arrange();
-    result.update(values, row, locked);
+    refresh();
   });
   tryValues(typical);
   return { tryRow, tryValues };
@@ -99,19 +101,29 @@ export function whatIfView(store, actions) {
 
   function setValues(changed) {
     values = changed;
+    unread.clear();
     fields.forEach((field, j) => field.set(values[j]));
     settled();
   }
 
   function change(j, value) {
-    values = values.with(j, value);
+    if (value === undefined) unread.add(j);
+    else {
+      unread.delete(j);
+      values = values.with(j, value);
+    }
     row = null;
     settled();
   }
 
   function settled() {
     starter.update(row);
-    result.update(values, row, locked);
+    refresh();
+  }
+
+  function refresh() {
+    if (unread.size) result.suspend();
+    else result.update(values, row, locked);
   }
 }
 
