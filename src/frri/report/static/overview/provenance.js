@@ -62,9 +62,8 @@ export function modelBlock({ facts, state, rows }) {
         "Conditions",
         `${whole(conditions)}${rules ? `, ${(conditions / rules).toFixed(1)} per rule` : ""}`,
       ],
-      kindOf(model).addsVotes && ["Base", baseParts(model)],
       model.costs && ["Cost of misclassifying", costParts(model)],
-      kindOf(model).isNumber && model.base && ["Base", shownNumber(facts, model.base[0])],
+      (kindOf(model).isNumber || kindOf(model).addsVotes) && model.base && ["Base", baseParts(facts)],
       ...overview.traits,
       facts.stability && [
         `Conditions shared by ${facts.stability.n_resamples} resamples, of 1`,
@@ -105,7 +104,15 @@ function logBlock(log) {
   );
 }
 
-function baseParts({ classes, base }) {
+/**
+ * What rules add to: a number, or votes for each class.
+ *
+ * @param {object} facts
+ * @returns {Array}
+ */
+export function baseParts(facts) {
+  const { classes, base } = facts.model;
+  if (!classes.length) return [shownNumber(facts, base[0])];
   return classes.flatMap((label, c) => [c ? ", " : "", named(label), ` ${signedText(base[c])}`]);
 }
 

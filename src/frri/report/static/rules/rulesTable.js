@@ -11,6 +11,7 @@ import { actionButton, announce, byId, field, h, keepingFocus, option, put, sent
 import { forEachYielding } from "../core/yieldToUi.js";
 import { kindOf, ownSeries } from "../model/kind.js";
 import { joinedConditions, phrasesOf, searchText } from "../model/ruleText.js";
+import { baseParts } from "../overview/provenance.js";
 import { cell, statCells, statKeys, uncoveredCells } from "./ruleStats.js";
 import { openedRule } from "./ruleView.js";
 import { ordersOf, sorted } from "./sortOrders.js";
@@ -185,7 +186,7 @@ export function rulesView(store, actions) {
     sight.unobserve(end);
     if (view.drawn < view.shown.length) sight.observe(end);
     else if (view.shown.length === store.state.entries.length && !body.querySelector(".nobody"))
-      body.append(...uncoveredRow(store, actions));
+      body.append(...lastRow(store, actions));
   }
 
   function rowOf(entry) {
@@ -281,8 +282,11 @@ function conditionList(store, entry) {
   );
 }
 
-/** The rows that no rule covers, as the last row of the table. */
-function uncoveredRow(store, actions) {
+/** The last row of the table: the base that rules add to, or the rows that no rule covers. */
+function lastRow(store, actions) {
+  const { addsVotes, addsNumbers } = kindOf(store.facts.model);
+  if (addsVotes || addsNumbers)
+    return [h("tr", { role: "row", class: "nobody" }, h("td", { role: "cell", colspan: 3 + statKeys(store).length }, "Base: ", baseParts(store.facts)))];
   const beside = uncoveredCells(store);
   if (!beside) return [];
   const link = actionButton("No rule", () => actions.showCases("uncovered"), "link");
