@@ -470,6 +470,19 @@ def test_values_that_are_outside_the_training_data_or_no_numbers_are_named(patie
     assert {patients[0].clip, wine[0].clip} == {False, True}
 
 
+def test_the_last_rule_of_a_list_does_not_count_as_covering(patients):
+    ruleset, X, page = patients
+    page.click("#tab-rules")
+    covers = ruleset.covers(X)
+    for r in (0, 1):
+        page.locator(f"[data-rule='{r + 1}'] .opener").click()
+        n = int((covers[:, r] & ~covers[:, 1 - r]).sum())
+        assert n > 1
+        text = page.inner_text(f"#rule-{r + 1}-opened")
+        assert f"{n} rows no other rule with conditions covers." in text
+        assert "cover all of them" not in text
+
+
 def test_categories_have_a_direction_and_the_rarest_class_is_positive(patients):
     _, _, page = patients
     page.click("#tab-rules")

@@ -95,11 +95,13 @@ function coverage(store, entry) {
     returnsText(store, entry),
   ];
   // What it alone covered among the rules as learned says nothing about the edited ones.
-  const learned = store.isEdited ? null : known.alone;
-  const byItself = store.rows ? alone(store.state, entry.cover) : learned;
+  const always = rule.if.length ? store.state.entries.filter((one) => !one.rule.if.length).length : 0;
+  const learned = store.isEdited || always ? null : known.alone;
+  const byItself = store.rows ? alone(store.state, entry.cover, always) : learned;
   if (byItself !== null && byItself !== undefined) {
     const basis = store.rows && store.facts.data.sampled ? " of the embedded rows" : "";
-    const text = byItself ? `${counted(byItself, "row")}${basis} no other rule covers.` : "Other rules cover all of them, too.";
+    const others = always ? " with conditions" : "";
+    const text = byItself ? `${counted(byItself, "row")}${basis} no other rule${others} covers.` : `Other rules${others} cover all of them, too.`;
     parts.push(h("p", {}, text));
   }
   if (kindOf(store.facts.model).isAlone) parts.push(muted(`Weight ${shareText(rule.weight)}.`));
