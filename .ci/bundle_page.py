@@ -18,6 +18,7 @@ OPTIONS = (
     "--charset=utf8",
     "--target=es2022",
     "--log-level=warning",
+    f"--inject:{Path(__file__).parent / 'short_names.js'}",
 )
 ENTRIES = {"app.js": "page.js", "page.css": "page.css"}
 

@@ -284,6 +284,8 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
     page = visit.report(VOTES, rows, labels)
     thens = page.locator("td.col-then").all_inner_texts()
     assert [" ".join(text.split()) for text in thens] == ["x +1.50", "y +0.50", "x +0.50"]
+    assert page.inner_text("th.col-then button") == "Votes"
+    assert page.inner_text(".rules tbody tr:last-child") == "Base: x +0.00, y +0.25, z −0.50"
     assert page.locator(".col-decides").count() == 0
     page.click("#tab-what-if")
     page.click("text=How it is computed")

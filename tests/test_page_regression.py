@@ -77,6 +77,11 @@ def test_rules_are_ordered_by_what_they_say(shown_model):
     ruleset, page = shown_model
     page.click("#tab-rules")
     assert shown(page) == list(range(1, min(len(ruleset), 20) + 1))
+    if ruleset.semantics.meaning.adds:
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        base = SHOW(ruleset.base[0]).replace("-", "−")
+        assert page.inner_text(".rules tbody tr:last-child") == f"Base: {base}"
+        assert page.inner_text("th.col-then button") == f"Adds to {ruleset.target}"
     page.click("th.col-then button")
     said = said_by(ruleset)
     order = (np.argsort(-np.array(said), kind="stable") + 1).tolist()

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from io import BytesIO
 from itertools import pairwise
+from math import inf
 from unicodedata import normalize
 
 import numpy as np
@@ -19,6 +20,7 @@ from frri import (
     Attribute,
     CompactFRRIClassifier,
     NumericCondition,
+    RIPPERClassifier,
     Rule,
     RuleSet,
 )
@@ -101,13 +103,57 @@ def test_what_matters_is_at_the_head_with_its_direction(page, wine):
     page.wait_for_timeout(500)
     chosen = X.iloc[[k * len(X) // 60 for k in range(60)]]
     for name, said in zip(names, rows.locator(".direction").all_inner_texts(), strict=True):
-        ends = []
-        for value in (X[name].min(), X[name].max()):
-            shares = ruleset.predict_proba(chosen.assign(**{name: value}))
-            ends.append(shares.mean(axis=0))
-        gains = ends[1] - ends[0]
-        label = ruleset.classes[gains.argmax()]
-        assert said == (f"if higher, more often {label}" if gains.max() >= 0.02 else "")
+        bounds = {
+            bound
+            for rule in ruleset
+            for one in rule.conditions
+            if one.attribute == name
+            for bound in (one.support_low, one.core_low, one.core_high, one.support_high)
+        }
+        low, high = X[name].min(), X[name].max()
+        places = {*np.linspace(low, high, 17), *(one for one in bounds if low < one < high)}
+        curves = np.array(
+            [
+                ruleset.predict_proba(chosen.assign(**{name: value})).mean(axis=0)
+                for value in sorted(places)
+            ]
+        )
+        if not said:
+            assert np.ptp(curves, axis=0).max() < 0.02
+            continue
+        label = re.sub("^if higher, more often |: .*$", "", said)
+        along = curves[:, ruleset.classes.index(label)]
+        fall, rise = ((np.maximum.accumulate(way * along) - way * along).max() for way in (1, -1))
+        turn = max(0.02, 0.1 * np.ptp(along))
+        if said.startswith("if higher"):
+            assert label == ruleset.classes[(curves[-1] - curves[0]).argmax()]
+            assert rise >= turn > fall
+        else:
+            assert (rise >= turn) == ("rises" in said)
+            assert fall >= turn
+
+
+def test_directions_follow_the_whole_curve(pages):
+    between = {"a": [(3, 6)], "b": [(-inf, 2), (6, inf)], "c": [(1, 3), (5, 7)], "d": [(5, inf)]}
+    rules = [
+        Rule((NumericCondition(name, low, low, high, high),), "yes")
+        for name, bounds in between.items()
+        for low, high in bounds
+    ]
+    attributes = tuple(Attribute(name, 0, 9) for name in between)
+    ruleset = RuleSet((*rules, Rule((), "no", 0.5)), attributes, ("no", "yes"), class_counts=(9, 1))
+    X = np.random.default_rng(0).uniform(0, 9, (200, 4))
+    page = pages.report(ruleset, X, ruleset.predict(X), viewport=LAPTOP)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#matters .direction')].every((one) => one.textContent)"
+    )
+    lines = page.locator("#matters tbody tr").all_inner_texts()
+    assert dict(line.split("\t")[::2] for line in lines) == {
+        "a": "yes: rises, then falls",
+        "b": "yes: falls, then rises",
+        "c": "yes: mixed",
+        "d": "if higher, more often yes",
+    }
 
 
 def test_many_rules_and_columns_fit_on_a_laptop(pages):
@@ -173,6 +219,7 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
         "score": 0.9,
         "interval": [0.8, 0.95],
         "rows": 89,
+        "folds": 5,
         "baseline": {"score": 0.4},
         "leaderboard": [
             {"name": "additive", "score": 0.91, "rules": 6.5},
@@ -187,6 +234,11 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
         "(80 to 95); majority class: 40."
     )
     page.click("#tab-overview")
+    right = f"{100 * (ruleset.predict(X[::2]) == y[::2]).mean():.0f} %"
+    card = page.locator(".card", has=page.get_by_role("heading", name="Accuracy"))
+    assert card.locator(".figure").inner_text() == "90 %"
+    said = f"on new data (5-fold cross-validation); {right} on the 89 training rows."
+    assert card.locator(".figure + p").inner_text() == said
     card = page.locator(".card", has=page.get_by_role("heading", name="Compared algorithms"))
     lines = [row.split("\t") for row in card.locator("tr").all_inner_texts()]
     assert lines == [
@@ -194,6 +246,24 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
         ["additive", "0.910", "6.5"],
         ["random forest", "0.950", "–"],
     ]
+
+
+def test_results_on_training_rows_are_named_as_such(pages):
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.normal(size=80), random.integers(0, 3, 80)]).round(2)
+    y = np.where(X[:, 0] + random.normal(size=80) > 0, "yes", "no")
+    ruleset = RIPPERClassifier().fit(X, y).ruleset_
+    for rows, labels, header, basis in (
+        (X, y, "Correct (training rows)", "80 training rows; expect lower values on new data."),
+        (X[::2], y[::2], "Correct", "40 new rows."),
+    ):
+        page = pages.report(ruleset, rows, labels, viewport=LAPTOP)
+        assert page.locator("th.col-right button").inner_text() == header
+        page.click("#tab-overview")
+        page.wait_for_selector(".cutoff table")
+        for title in ("Cut-off", "Results by subgroup", "Confusion matrix"):
+            card = page.locator(".card", has=page.get_by_role("heading", name=title))
+            assert f"Computed on the {basis}" in card.inner_text()
 
 
 def test_rows_that_no_rule_covers_are_one_row_of_the_table(pages):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import frri
-from browser_pages import download, settle, typed
+from browser_pages import download, settle, typed, violations
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.explain.explanation import FALLBACKS
 from frri.report import report_html, write_report
@@ -429,12 +429,58 @@ def test_two_changes_are_offered_also_where_one_column_is_not_enough_for_both(pa
     first, second = page.locator(".changes li p").all_inner_texts()
     assert "high if glucose were 156 instead of 136 (rule 1)" in " ".join(first.split())
     assert " smoker were yes instead of no" in second
-    assert " pressure were " in second
+    assert " pressure were 144 instead of 138" in " ".join(second.split())
     assert "age" not in second
     page.get_by_role("button", name="Make this change").nth(1).click()
     settle(page)
     assert page.inner_text(".decision") == "high"
     assert "Rule 2 is the first in the list that holds" in page.inner_text(".reason")
+
+
+def test_values_that_are_outside_the_training_data_or_no_numbers_are_named(patients, page, wine):
+    for ruleset, shown in ((patients[0], patients[2]), (wine[0], page)):
+        shown.click("#tab-what-if")
+        shown.evaluate("frri.actions.tryRow(0)")
+        j = next(j for j, one in enumerate(ruleset.attributes) if one.categories is None)
+        low, high = (
+            ruleset.attributes[j].show(getattr(ruleset.attributes[j], end))
+            for end in ("low", "high")
+        )
+        field, note = f"#value-{j}", f"#value-{j}-note"
+        settle(shown)
+        before = shown.inner_text(".decision")
+        assert not shown.is_visible(note)
+        shown.fill(field, "9999")
+        ending = f" and counts as {high}" if ruleset.clip else "; the model extrapolates"
+        said = f"9999 is outside the training data ({low} to {high}){ending}."
+        assert shown.inner_text(note) == said
+        shown.fill(field, "abc")
+        assert shown.inner_text(note) == "'abc' is not a number."
+        assert shown.inner_text(".decision") == "–"
+        assert shown.inner_text(".reason") == shown.inner_text(".change") == ""
+        # Another value alone does not make the row one that can be decided.
+        shown.locator(".lock").first.click()
+        shown.locator(".lock").first.click()
+        assert shown.inner_text(".decision") == "–"
+        assert violations(shown) == []
+        shown.evaluate("frri.actions.tryRow(0)")
+        settle(shown)
+        assert shown.inner_text(".decision") == before
+        assert not shown.is_visible(note)
+    assert {patients[0].clip, wine[0].clip} == {False, True}
+
+
+def test_the_last_rule_of_a_list_does_not_count_as_covering(patients):
+    ruleset, X, page = patients
+    page.click("#tab-rules")
+    covers = ruleset.covers(X)
+    for r in (0, 1):
+        page.locator(f"[data-rule='{r + 1}'] .opener").click()
+        n = int((covers[:, r] & ~covers[:, 1 - r]).sum())
+        assert n > 1
+        text = page.inner_text(f"#rule-{r + 1}-opened")
+        assert f"{n} rows no other rule with conditions covers." in text
+        assert "cover all of them" not in text
 
 
 def test_categories_have_a_direction_and_the_rarest_class_is_positive(patients):

@@ -38,16 +38,16 @@ export function casesView(store, actions) {
   let picture = null;
   const filter = h("select", { id: "case-filter", onchange: restart });
   const search = h("input", { type: "search", id: "case-search", placeholder: "Name of a row", autocomplete: "off", oninput: restart });
-  const said = h("p", { class: "count" });
+  const said = h("p", "count");
   const list = scrolling("Rows");
-  const pictureBox = h("figure", { class: "picture" });
+  const pictureBox = h("figure", "picture");
   const more = actionButton("More rows", () => {
     view.drawn += CHUNK;
     draw();
   });
   put(
     place,
-    h("div", { class: "filters" }, field("Which rows", filter), field("Search", search), said),
+    h("div", "filters", field("Which rows", filter), field("Search", search), said),
     h("div", { class: rows.truth ? "cases pictured" : "cases" }, h("div", {}, list, more), rows.truth ? pictureBox : null),
   );
   store.subscribe(() => {
@@ -80,7 +80,7 @@ export function casesView(store, actions) {
     if (filter.selectedIndex < 0) filter.selectedIndex = 0;
     if (!rows.truth) return;
     picture = scatterPicture(store, (i) => actions.tryRow(i));
-    put(pictureBox, picture.element, h("figcaption", { class: "muted" }, "Predicted against true: on the line both are the same."));
+    put(pictureBox, picture.element, h("figcaption", "muted", "Predicted against true: on the line both are the same."));
   }
 
   function restart() {

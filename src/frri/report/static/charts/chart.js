@@ -61,7 +61,7 @@ export function ruleLabel(store, rule) {
   const sign = { "at least": "≥ ", "at most": "≤ " }[rule.relation] ?? "";
   return h(
     "span",
-    { class: "class" },
+    "class",
     swatch(classColour(store.facts, position)),
     sign ? span("relation", sign) : null,
     named(said),
@@ -133,8 +133,8 @@ export function classBar(store, support) {
       ),
     );
   if (largest.length > 6)
-    legend.push(h("li", { class: "muted" }, `and ${largest.length - 6} more classes`));
-  return h("div", { class: "classes-legend" }, bar, h("ul", {}, legend));
+    legend.push(h("li", "muted", `and ${largest.length - 6} more classes`));
+  return h("div", "classes-legend", bar, h("ul", {}, legend));
 }
 
 /**

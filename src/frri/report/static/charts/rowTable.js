@@ -17,7 +17,7 @@ export function smallTable(titles, lines, extra = () => null) {
   const cell = (content) => (content === null ? null : h("td", {}, content));
   return h(
     "table",
-    { class: "small" },
+    "small",
     h("thead", {}, h("tr", {}, titles.map((title) => h("th", { scope: "col" }, title)))),
     h("tbody", {}, lines.map((cells, k) => h("tr", { class: extra(k) }, cells.map(cell)))),
   );

@@ -29,7 +29,7 @@ export function stripView(store, attribute) {
   const picture = stretched(isNumber ? "strip number-curve" : "strip", WIDTH, height, layer, needle);
   const words = span("hidden");
   return {
-    element: h("div", { class: "strip-box" }, picture, words),
+    element: h("div", "strip-box", picture, words),
     show(found) {
       put(layer, found && (isNumber ? s("path", { class: "line", d: curve(found) }) : found.map(piece)));
       picture.classList.toggle("unknown", !found);

@@ -14,8 +14,8 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10ff
  * An HTML element.
  *
  * @param {string} tag
- * @param {Object<string, *>} [attributes] names as in HTML; a function is a listener ("onclick"),
- *   true an attribute without value, null or false none
+ * @param {string|Object<string, *>} [attributes] its class, or names as in HTML; a function is a listener
+ *   ("onclick"), true an attribute without value, null or false none
  * @param {...(Child|Child[])} children
  * @returns {any} an HTMLElement
  */
@@ -27,7 +27,7 @@ export function h(tag, attributes = {}, ...children) {
  * An SVG element.
  *
  * @param {string} tag
- * @param {Object<string, *>} [attributes]
+ * @param {string|Object<string, *>} [attributes]
  * @param {...(Child|Child[])} children
  * @returns {any} an SVGElement
  */
@@ -128,7 +128,7 @@ export function actionButton(text, onclick, extra = "", label = null) {
  * @returns {any} an HTMLElement
  */
 export function muted(...children) {
-  return h("p", { class: "muted" }, children);
+  return h("p", "muted", children);
 }
 
 /**
@@ -140,7 +140,7 @@ export function muted(...children) {
  * @returns {any} an HTMLElement
  */
 export function card(title, width, ...children) {
-  return h("section", { class: `card ${width}` }, h("h2", {}, title), children);
+  return h("section", `card ${width}`, h("h2", {}, title), children);
 }
 
 /**
@@ -196,7 +196,7 @@ export function announce(text) {
 }
 
 function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
+  for (const [name, value] of Object.entries(typeof attributes === "string" ? { class: attributes } : attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value !== null && value !== undefined && value !== false) {
       element.setAttribute(name, value === true ? "" : value);
@@ -231,7 +231,7 @@ export function option(value, text) {
  * @returns {HTMLElement}
  */
 export function field(label, control, extra = "") {
-  return h("div", { class: `field ${extra}` }, h("label", { for: control.id, class: "hidden" }, label), control);
+  return h("div", `field ${extra}`, h("label", { for: control.id, class: "hidden" }, label), control);
 }
 
 /**
@@ -243,5 +243,5 @@ export function field(label, control, extra = "") {
  * @returns {HTMLElement}
  */
 export function labelled(label, control, extra = "") {
-  return h("div", { class: `field ${extra}` }, h("label", { for: control.id }, label), control);
+  return h("div", `field ${extra}`, h("label", { for: control.id }, label), control);
 }

@@ -48,8 +48,8 @@ export function conditionEditor(store, entry, k, { change, tried, fail }) {
     });
   return h(
     "li",
-    { class: "condition" },
-    h("p", { class: "condition-name" }, named(attribute.name)),
+    "condition",
+    h("p", "condition-name", named(attribute.name)),
     chart,
     condition.values
       ? valueChoices(condition, attribute, `${number}-${k}`, replace, title, fail)
@@ -99,7 +99,7 @@ function boundInputs(condition, attribute, id, replace, title, fail) {
     });
     return labelled(BOUNDS[i], input);
   });
-  return h("div", { class: "bounds" }, inputs);
+  return h("div", "bounds", inputs);
 }
 
 function valueChoices(condition, attribute, id, replace, title, fail) {
@@ -107,7 +107,7 @@ function valueChoices(condition, attribute, id, replace, title, fail) {
   const shown = attribute.categories.length > MOST_VALUES ? condition.values : attribute.categories;
   return h(
     "fieldset",
-    { class: "choices" },
+    "choices",
     h("legend", {}, condition.excludes ? "is none of" : "is one of"),
     shown.map((category, i) => {
       const box = h("input", {
@@ -153,7 +153,7 @@ export function conditionAdder(model, { number, rule }, add) {
   );
   return h(
     "div",
-    { class: "adder" },
+    "adder",
     labelled("Further condition on", choice, "grow"),
     actionButton("Add condition", () => add(freshCondition(free[Number(choice.value)]))),
   );

@@ -31,7 +31,7 @@ export function editBar(store, actions) {
   const opener = h("button", { type: "button", "aria-expanded": "false", "aria-controls": "history", onclick: toggle }, "History");
   const history = h("div", { id: "history", class: "history", hidden: true });
   const author = h("input", { type: "text", id: "edit-author", autocomplete: "name" });
-  put(bar, history, h("div", { class: "bar-line" }, figures, undo, redo, opener, actionButton("Download model", download, "primary")));
+  put(bar, history, h("div", "bar-line", figures, undo, redo, opener, actionButton("Download model", download, "primary")));
   window.addEventListener("keydown", (event) => {
     const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || typing) return;

@@ -108,14 +108,14 @@ export function changedList(store, base, actions) {
   const found = Object.entries(changedRows(store, base)).filter(([, rows]) => rows.length);
   if (!found.length) return [muted("No row is answered otherwise.")];
   return found.flatMap(([name, rows]) => [
-    h("h3", { class: `changed-${name}` }, `${whole(rows.length)} ${name}`),
+    h("h3", `changed-${name}`, `${whole(rows.length)} ${name}`),
     h(
       "ul",
-      { class: "changed-rows" },
+      "changed-rows",
       rows.slice(0, MOST_ROWS).map((i) =>
         h("li", {}, actionButton(`Row ${store.rows.name(i)}`, () => actions.tryRow(i), "link"), answer(base, i), " → ", answer(store.state, i)),
       ),
-      rows.length > MOST_ROWS ? h("li", { class: "muted" }, `and ${rows.length - MOST_ROWS} more`) : null,
+      rows.length > MOST_ROWS ? h("li", "muted", `and ${rows.length - MOST_ROWS} more`) : null,
     ),
   ]);
 }

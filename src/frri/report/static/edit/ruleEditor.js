@@ -22,17 +22,17 @@ export function ruleEditor(store, entry, { step, tried }) {
   const conditions = (next, label) => change(() => ({ if: next }), label);
   return h(
     "div",
-    { class: "editor" },
+    "editor",
     error,
     h(
       "div",
-      { class: "consequent" },
+      "consequent",
       isNumber ? numberField() : moves ? null : classField(),
       addsNumbers ? null : weightField(),
     ),
     h(
       "ul",
-      { class: "conditions" },
+      "conditions",
       rule.if.map((_, k) =>
         conditionEditor(store, entry, k, { change: conditions, fail, tried: (next) => tried(number, next) }),
       ),

@@ -125,10 +125,11 @@ function logOf(store, author) {
  *
  * @param {object} state
  * @param {Uint8Array} cover
+ * @param {number} [always] rules that cover every row and do not count
  * @returns {number}
  */
-export function alone(state, cover) {
+export function alone(state, cover, always = 0) {
   let count = 0;
-  for (let i = 0; i < cover.length; i += 1) if (cover[i] && state.counts[i] === 1) count += 1;
+  for (let i = 0; i < cover.length; i += 1) if (cover[i] && state.counts[i] === 1 + always) count += 1;
   return count;
 }

@@ -4,14 +4,19 @@ import { predict, probabilities } from "../core/evaluator.js";
 import { scalesOnce } from "../charts/distributions.js";
 import { boundsOf, sum } from "../core/format.js";
 import { forEachYielding } from "../core/yieldToUi.js";
-import { isCalibrated, kindOf } from "./kind.js";
+import { isCalibrated, kindOf, rarest } from "./kind.js";
 
 /** Rows that are enough for a mean. */
 const ENOUGH_ROWS = 60;
 /** Bounds of conditions are corners of a curve, unless there are very many. */
 const MOST_BOUNDS = 60;
-/** A column whose ends differ by less than this share has no direction. */
+/** A column that moves answers by less than this share has no direction. */
 const SMALL = 0.02;
+/** Turns of less than this share of the height of a curve do not count. */
+const NOISE = 0.1;
+/** Heights of curves that are closer are equal. */
+const TIE = 1e-9;
+const SHAPES = { "1,-1": "rises, then falls", "-1,1": "falls, then rises", "-1": "falls" };
 
 /**
  * @typedef {object} Point
@@ -54,7 +59,6 @@ function placesOf(store, j, steps) {
   if (categories) return [...categories.keys()];
   const { low, high } = scalesOnce(store).get(name);
   const even = Array.from({ length: steps + 1 }, (_, k) => low + ((high - low) * k) / steps);
-  if (steps < 2) return even;
   const conditions = model.rules.flatMap((rule) => rule.if).filter(({ attribute }) => attribute === name);
   const bounds = conditions.flatMap(boundsOf).filter((bound) => bound > low && bound < high);
   return [...new Set([...even, ...(bounds.length > MOST_BOUNDS ? [] : bounds)])].sort((a, b) => a - b);
@@ -70,7 +74,7 @@ function answersOf(model) {
 }
 
 /**
- * Which way answers go as a column grows, or at which category they are highest.
+ * Which way answers go as a column grows, by its whole curve, or at which category they are highest.
  *
  * @param {object} facts
  * @param {number} j the column
@@ -80,18 +84,41 @@ function answersOf(model) {
 export function directionParts({ model, numbers }, j, points) {
   const { isNumber, isOrdered } = kindOf(model);
   const { kind, categories } = model.attributes[j];
+  const isNominal = kind === "nominal";
   // A number, or where the answer is along the order of the classes; for other classes the probability of each.
   const levels = points.map(({ means }) => (isOrdered ? [sum(means.map((mean, c) => mean * c))] : means));
-  const size = isNumber ? numbers.high - numbers.low : 1;
-  const gains = levels[0].map((_, c) => {
+  const least = SMALL * (isNumber ? numbers.high - numbers.low : 1);
+  const curves = levels[0].map((_, c) => {
     const along = levels.map((level) => level[c]);
-    const top = kind === "nominal" ? along.indexOf(Math.max(...along)) : along.length - 1;
-    return { c, top, gain: along[top] - (kind === "nominal" ? Math.min(...along) : along[0]) };
+    const top = Math.max(...along);
+    const width = top - Math.min(...along);
+    const ways = isNominal ? [1] : waysOf(along, Math.max(least, NOISE * width));
+    return { c, width, ways, top: along.indexOf(top), gain: isNominal ? width : along.at(-1) - along[0] };
   });
-  const most = gains.reduce((a, b) => (b.gain > a.gain ? b : a));
-  const isUp = most.gain > 0;
-  if (Math.abs(most.gain) < SMALL * size || (!isUp && gains.length > 1)) return [];
-  const first = ["if ", kind === "nominal" ? { name: categories[most.top] } : "higher", ", "];
-  if (isNumber || isOrdered) return [...first, `${isUp ? "higher" : "lower"} ${isNumber ? "prediction" : "class"}`];
-  return [...first, "more often ", { name: model.classes[most.c] }];
+  const first = curves[curves.length > 1 ? rarest(model) : 0];
+  const widest = curves.reduce((a, b) => (b.width > a.width + TIE ? b : a), first);
+  const most = curves.reduce((a, b) => (b.gain > a.gain ? b : a));
+  if (widest.width < least) return [];
+  const isSingle = curves.length < 2;
+  if (widest.ways.length !== 1 || (!isSingle && String(most.ways) !== "1")) {
+    const shape = SHAPES[String(widest.ways)] ?? "mixed";
+    return isSingle ? [shape] : [{ name: model.classes[widest.c] }, `: ${shape}`];
+  }
+  const start = ["if ", isNominal ? { name: categories[most.top] } : "higher", ", "];
+  if (isSingle) return [...start, `${most.ways[0] > 0 ? "higher" : "lower"} ${isNumber ? "prediction" : "class"}`];
+  return [...start, "more often ", { name: model.classes[most.c] }];
+}
+
+/** The ways that a curve goes in turn, 1 up and -1 down; less than a least height is no way. */
+function waysOf(along, least) {
+  const ways = [];
+  let [low, high] = [along[0], along[0]];
+  for (const value of along) {
+    [low, high] = [Math.min(low, value), Math.max(high, value)];
+    const way = Number(value - low >= least) - Number(high - value >= least);
+    if (!way) continue;
+    if (ways.at(-1) !== way) ways.push(way);
+    low = high = value;
+  }
+  return ways;
 }

@@ -3,7 +3,8 @@
  * not, is counted here or came with the facts about the model as it was learned.
  */
 
-import { sum } from "../core/format.js";
+import { counted, sum } from "../core/format.js";
+import { kindOf } from "./kind.js";
 
 /** Standard deviations to either side that hold 95 % of a normal distribution. */
 const Z = 1.959963984540054;
@@ -82,6 +83,30 @@ export function performanceOf({ facts, rows, state, isEdited }) {
     confusion,
     n: rows.n,
   };
+}
+
+/**
+ * Some rows as such: training rows are named.
+ *
+ * @param {object} facts
+ * @param {number} n
+ * @returns {string} "768 training rows"
+ */
+export function namedRows({ data, overview }, n) {
+  const whose = { true: "training row", false: "new row", null: "given row" }[overview.is_training];
+  return counted(n, n < data.n_rows ? `embedded ${whose}` : whose);
+}
+
+/**
+ * The rows that results are computed on, with a caution where the model was learned from them.
+ *
+ * @param {object} facts
+ * @param {number} n
+ * @returns {string}
+ */
+export function basisText(facts, n) {
+  const caution = `; expect ${kindOf(facts.model).isNumber ? "larger errors" : "lower values"} on new data`;
+  return `Computed on the ${namedRows(facts, n)}${facts.overview.is_training ? caution : ""}.`;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { classLabel, rate } from "../charts/chart.js";
 import { actionButton, h, muted, scrolling, span } from "../core/dom.js";
-import { confusionOf, performanceOf } from "../model/measures.js";
+import { basisText, confusionOf, performanceOf } from "../model/measures.js";
 import { counted, sum, whole } from "../core/format.js";
 
 const MOST_CLASSES = 12;
@@ -23,11 +23,11 @@ export function confusion(store, actions) {
   const learned = store.isEdited ? confusionOf(store.original, store.rows, classes.length) : null;
   const before = learned && matrixOf(learned, classes.length);
   const totals = counts.map(sum);
-  return scrolling(
+  return [muted(basisText(store.facts, performance.n)), scrolling(
     "Confusion matrix",
     h(
       "table",
-      { class: "confusion" },
+      "confusion",
       h(
         "thead",
         {},
@@ -51,7 +51,7 @@ export function confusion(store, actions) {
             counts[c].map((n, d) =>
               h(
                 "td",
-                { class: `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}` },
+                `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}`,
                 n
                   ? actionButton(
                       whole(n),
@@ -65,13 +65,13 @@ export function confusion(store, actions) {
                   : null,
               ),
             ),
-            h("td", { class: "recall" }, rate(counts[c][c], totals[c])),
-            h("td", { class: "recall" }, rate(counts[c][c], sum(counts.map((row) => row[c])))),
+            h("td", "recall", rate(counts[c][c], totals[c])),
+            h("td", "recall", rate(counts[c][c], sum(counts.map((row) => row[c])))),
           ),
         ),
       ),
     ),
-  );
+  )];
 }
 
 function matrixOf(cells, n) {
@@ -94,7 +94,7 @@ function confusionList({ facts }, { confusion: cells }, actions) {
     muted(`${classes.length} classes are too many for a matrix; these are confused most often.`),
     h(
       "ol",
-      { class: "confusions" },
+      "confusions",
       wrong.slice(0, MOST_CONFUSIONS).map(([truth, decided, n]) =>
         h("li", {}, actionButton(`${classes[truth]} called ${classes[decided]}`, () => actions.showCases(`${truth}-${decided}`), "link"), ` ${n} ×`),
       ),

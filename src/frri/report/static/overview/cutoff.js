@@ -5,8 +5,9 @@
 
 import { explain, probabilities } from "../core/evaluator.js";
 import { actionButton, card, h, labelled, muted, option, put, scrolling, span } from "../core/dom.js";
-import { counted, percentText, whole } from "../core/format.js";
+import { percentText, whole } from "../core/format.js";
 import { kindOf, rarest } from "../model/kind.js";
+import { basisText } from "../model/measures.js";
 import { forEachYielding } from "../core/yieldToUi.js";
 
 /** Shares of rows and a cut-off closer than this are a tie, which rounding may decide. */
@@ -69,7 +70,7 @@ function cutoffBlock({ facts, rows }, { model, decided }, found) {
   const costs = ["false positive", "false negative"].map((error) =>
     h("input", { type: "number", id: `cost-${error.replace(" ", "-")}`, min: 0, step: "any", placeholder: "cost", oninput: showCheapest }),
   );
-  const figures = h("table", { class: "small" });
+  const figures = h("table", "small");
   const cheapest = h("p", { role: "status" });
   const kept = h("p", {});
   let own = null;
@@ -78,21 +79,21 @@ function cutoffBlock({ facts, rows }, { model, decided }, found) {
   restart();
   return [
     muted(
-      `A row is called positive from this probability of the positive class on (at equal costs of both errors). ${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}.`,
+      `A row is called positive from this probability of the positive class on (at equal costs of both errors). ${basisText(facts, rows.n)}`,
     ),
     h(
       "div",
-      { class: "columns" },
+      "columns",
       h(
         "div",
-        { class: "trimmer" },
+        "trimmer",
         labelled("Positive class", positive),
         labelled("Cut-off", slider),
         shown,
         actionButton("Model's decision", () => choose(own.decision)),
       ),
       scrolling("Measures at the cut-off", figures),
-      h("div", { class: "trimmer" }, labelled("Cost of a false positive", costs[0]), labelled("Cost of a false negative", costs[1]), cheapest),
+      h("div", "trimmer", labelled("Cost of a false positive", costs[0]), labelled("Cost of a false negative", costs[1]), cheapest),
     ),
     kept,
   ];
@@ -253,8 +254,8 @@ function figure(name, hits, rows) {
     "tr",
     {},
     h("th", { scope: "row" }, name),
-    h("td", { class: "number" }, rows ? percentText(hits / rows) : "–"),
-    h("td", { class: "number muted" }, `${whole(hits)} of ${whole(rows)}`),
+    h("td", "number", rows ? percentText(hits / rows) : "–"),
+    h("td", "number muted", `${whole(hits)} of ${whole(rows)}`),
   );
 }
 

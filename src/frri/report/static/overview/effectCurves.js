@@ -23,7 +23,7 @@ export function effectsCard(store) {
   const { classes } = facts.model;
   const chosen = h("select", { id: "effect-class", onchange: draw }, classes.map((label, c) => option(String(c), String(label))));
   chosen.value = String(kindOf(facts.model).isOrdered ? classes.length - 1 : rarest(facts.model));
-  const place = h("ul", { class: "effects-list" });
+  const place = h("ul", "effects-list");
   const curves = [];
   measure();
   return card(

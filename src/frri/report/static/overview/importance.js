@@ -5,6 +5,9 @@ import { h, muted, named, put, sentence, span } from "../core/dom.js";
 import { counted, percentText } from "../core/format.js";
 import { directionParts, effectOf } from "../model/effects.js";
 
+/** Equal steps along the range of a column, beside the bounds of conditions. */
+const STEPS = 16;
+
 /**
  * The loss of accuracy is measured in Python, of the rules as learned; where columns are used is counted.
  *
@@ -28,17 +31,17 @@ export function importance(store, most, isShort) {
   if (!order.length) return null;
   const largest = Math.max(...order.map(size), 1e-9);
   const shown = order.slice(0, most);
-  const directions = shown.map(() => h("td", { class: "direction" }));
+  const directions = shown.map(() => h("td", "direction"));
   if (rows) showDirections();
   const line = (attribute, k) =>
     h(
       "tr",
       {},
       h("th", { scope: "row" }, named(attribute.name)),
-      h("td", { class: "bar" }, shareBar(size(attribute) / largest)),
+      h("td", "bar", shareBar(size(attribute) / largest)),
       directions[k],
-      isShort || !known ? null : h("td", { class: "number" }, percentText(Math.max(attribute.importance, 0))),
-      isShort ? null : h("td", { class: "number" }, used.get(attribute.name)),
+      isShort || !known ? null : h("td", "number", percentText(Math.max(attribute.importance, 0))),
+      isShort ? null : h("td", "number", used.get(attribute.name)),
     );
   const help = known
     ? `How much ${facts.numbers ? "R²" : "accuracy"} is lost when the values of a column are shuffled`
@@ -60,7 +63,7 @@ export function importance(store, most, isShort) {
 
   async function showDirections() {
     for (const [k, { j }] of shown.entries()) {
-      const points = await effectOf(store, j, 1, () => store.state !== state);
+      const points = await effectOf(store, j, STEPS, () => store.state !== state);
       if (!points) return;
       put(directions[k], span("clamped", sentence(directionParts(facts, j, points))));
     }

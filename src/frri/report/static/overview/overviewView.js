@@ -15,7 +15,7 @@ import { scatterPicture } from "../charts/scatter.js";
 import { actionButton, byId, card, h, muted, put } from "../core/dom.js";
 import { counted, percentText, whole } from "../core/format.js";
 import { kindOf, shownNumber } from "../model/kind.js";
-import { metrics, performanceOf } from "../model/measures.js";
+import { metrics, namedRows, performanceOf } from "../model/measures.js";
 
 const MOST_COLUMNS = 15;
 /** Classes whose matrix has its place beside the accuracy. */
@@ -44,7 +44,7 @@ export function overviewView(store, actions) {
       place,
       h(
         "div",
-        { class: "overview" },
+        "overview",
         effectsCard(store),
         isNumber
           ? errorsCard(store, actions)
@@ -53,7 +53,7 @@ export function overviewView(store, actions) {
         flowCard(store, actions),
         h(
           "div",
-          { class: "parts" },
+          "parts",
           card("Columns", "", importance(store, MOST_COLUMNS, false) ?? muted("No rule uses a column.")),
           sizesCard(store),
           leaderboardCard(store.facts),
@@ -78,15 +78,16 @@ function errorsCard(store, actions) {
   const { mean, mean_mae: meanOff, mean_rmse: meanSquared } = facts.performance;
   const n = store.isEdited ? rows.n : found.rows;
   const share = (value) => value.toFixed(2);
+  const estimate = heldOut(store);
   return h(
     "section",
-    { class: "card wide errors" },
+    "card wide errors",
     h(
       "div",
       {},
       h("h2", {}, "Errors"),
-      h("p", { class: "figure" }, show(found.mae)),
-      h("p", {}, `mean absolute error on ${counted(n, basisOf(facts, n))}; predicting the mean ${show(mean)}: ${show(meanOff)}.${store.isEdited ? ` As learned: ${show(metrics(store.original, rows).mae)}.` : ""}${cautionOf(facts, "Errors on new data are larger")}`),
+      h("p", "figure", show(estimate?.error ?? found.mae)),
+      h("p", {}, `mean absolute error ${estimate?.error === undefined ? "" : `${estimate.basis}; ${show(found.mae)} `}on ${namedRows(facts, n)}; predicting the mean ${show(mean)}: ${show(meanOff)}.${store.isEdited ? ` As learned: ${show(metrics(store.original, rows).mae)}.` : ""}${cautionOf(facts, "Errors on new data are larger")}`),
       pairs([
         ["Mean absolute error", `${show(found.mae)}${between(found.mae_interval, show)}`],
         ["Root mean squared error", `${show(found.rmse)}${between(found.rmse_interval, show)}`],
@@ -97,7 +98,7 @@ function errorsCard(store, actions) {
     h(
       "figure",
       {},
-      h("figcaption", { class: "muted" }, `Predicted against true${facts.data.sampled ? `, ${counted(rows.n, "embedded row")}` : ""}: on the line both are the same.`),
+      h("figcaption", "muted", `Predicted against true${facts.data.sampled ? `, ${counted(rows.n, "embedded row")}` : ""}: on the line both are the same.`),
       scatterPicture(store, (i) => actions.tryRow(i)).element,
     ),
   );
@@ -124,11 +125,14 @@ function accuracy(store) {
   const { coverage } = metrics(state, rows);
   const learned = percentText(metrics(original, rows).accuracy);
   const before = isEdited ? ` As learned: ${learned}.` : "";
+  const found = heldOut(store);
+  const estimate = found?.measure === "accuracy" ? found : null;
+  const basis = namedRows(facts, performance.n);
   return [
-    h("p", { class: "figure" }, percentText(performance.accuracy)),
-    h("p", {}, `of ${counted(performance.n, basisOf(facts, performance.n))} are classified correctly.${before}${cautionOf(facts, "Accuracy on new data is lower")}`),
+    h("p", "figure", percentText(estimate ? estimate.score : performance.accuracy)),
+    h("p", {}, estimate ? `${estimate.basis}; ${percentText(performance.accuracy)} on the ${basis}.` : `of ${basis} are classified correctly.${before}${cautionOf(facts, "Accuracy on new data is lower")}`),
     pairs([
-      ["Balanced accuracy", percentText(performance.balanced_accuracy)],
+      [`Balanced accuracy${facts.overview.is_training ? ", training rows" : ""}`, percentText(performance.balanced_accuracy)],
       [
         "Covered by a rule",
         `${percentText(coverage)}${given.sampled ? ` of ${whole(rows.n)} sampled` : ""}`,
@@ -137,10 +141,11 @@ function accuracy(store) {
   ];
 }
 
-/** What is counted: training rows are named as such. */
-function basisOf({ data, overview }, n) {
-  const whose = { true: "training row", false: "new row", null: "given row" }[overview.is_training];
-  return n < data.n_rows ? `embedded ${whose}` : whose;
+/** The held-out estimate of the rules as learned, with its basis; null where there is none or the rows are new. */
+function heldOut({ facts: { overview }, isEdited }) {
+  const found = overview.evaluation;
+  if (!found || isEdited || overview.is_training === false) return null;
+  return { ...found, basis: `on new data (${found.folds > 1 ? `${found.folds}-fold cross-validation` : "held-out rows"})` };
 }
 
 function cautionOf({ overview }, text) {

@@ -62,9 +62,8 @@ export function modelBlock({ facts, state, rows }) {
         "Conditions",
         `${whole(conditions)}${rules ? `, ${(conditions / rules).toFixed(1)} per rule` : ""}`,
       ],
-      kindOf(model).addsVotes && ["Base", baseParts(model)],
       model.costs && ["Cost of misclassifying", costParts(model)],
-      kindOf(model).isNumber && model.base && ["Base", shownNumber(facts, model.base[0])],
+      (kindOf(model).isNumber || kindOf(model).addsVotes) && model.base && ["Base", baseParts(facts)],
       ...overview.traits,
       facts.stability && [
         `Conditions shared by ${facts.stability.n_resamples} resamples, of 1`,
@@ -82,7 +81,7 @@ function settingsBlock(settings) {
   if (!settings.length) return null;
   return h(
     "details",
-    { class: "settings" },
+    "settings",
     h("summary", {}, counted(settings.length, "setting")),
     pairs(settings.map(([name, value]) => [named(name), named(value)])),
   );
@@ -97,7 +96,7 @@ function logBlock(log) {
     h("summary", {}, `Log: ${counted(log.length, "edit")}`),
     h(
       "ol",
-      { class: "log" },
+      "log",
       log.map(({ edit, reason, author, date }) =>
         h("li", {}, named([edit, reason && `because ${reason}`, author, date].filter(Boolean).join(" · "))),
       ),
@@ -105,7 +104,15 @@ function logBlock(log) {
   );
 }
 
-function baseParts({ classes, base }) {
+/**
+ * What rules add to: a number, or votes for each class.
+ *
+ * @param {object} facts
+ * @returns {Array}
+ */
+export function baseParts(facts) {
+  const { classes, base } = facts.model;
+  if (!classes.length) return [shownNumber(facts, base[0])];
   return classes.flatMap((label, c) => [c ? ", " : "", named(label), ` ${signedText(base[c])}`]);
 }
 
@@ -128,7 +135,7 @@ export function proofBlock(model) {
   const { n_rules: n, lower_bound: bound } = found;
   const isPartial = found.n_covered !== undefined;
   return [
-    h("p", { class: "proof" }, h("span", { class: isOptimal ? "badge good" : "badge" }, isOptimal ? "proved" : String(found.status))),
+    h("p", "proof", h("span", { class: isOptimal ? "badge good" : "badge" }, isOptimal ? "proved" : String(found.status))),
     h(
       "p",
       {},
@@ -156,7 +163,7 @@ export function proofBlock(model) {
 export function pairs(entries) {
   return h(
     "dl",
-    { class: "pairs" },
+    "pairs",
     entries
       .filter(Boolean)
       .map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value))),

@@ -1,7 +1,8 @@
 /** How good decisions are in the groups of rows that have the same value of a column. */
 
 import { card, h, labelled, muted, named, option, put, scrolling, span } from "../core/dom.js";
-import { counted, sum, whole } from "../core/format.js";
+import { sum, whole } from "../core/format.js";
+import { basisText } from "../model/measures.js";
 import { groupsOf } from "../model/rows.js";
 import { ranking } from "../model/ranking.js";
 import { shownMove, shownNumber } from "../model/kind.js";
@@ -38,7 +39,7 @@ export function subgroupsCard(store) {
     labelled("Column", chosen),
     place,
     muted(
-      `${counted(rows.n, facts.data.sampled ? "embedded row" : "row")}; intervals are of 95 %. Groups of fewer than ${FEW_ROWS} rows say little.`,
+      `${basisText(facts, rows.n)} Intervals are of 95 %. Groups of fewer than ${FEW_ROWS} rows say little.`,
     ),
   );
 

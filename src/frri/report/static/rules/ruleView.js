@@ -24,7 +24,7 @@ const MOST_ERRORS = 8;
  * @returns {HTMLElement}
  */
 export function openedRule(store, entry, actions, editing) {
-  const place = h("div", { class: "opened-rule" });
+  const place = h("div", "opened-rule");
   const { number } = entry;
   draw();
   return place;
@@ -42,7 +42,7 @@ export function openedRule(store, entry, actions, editing) {
       place,
       h(
         "div",
-        { class: "toolbar" },
+        "toolbar",
         h("button", { type: "button", class: "editing", "aria-pressed": String(isEditing), onclick: toggle }, "Edit"),
         actionButton("Remove", () => actions.remove(number), "", `Remove rule ${number}`),
         actionButton("Copy link", (event) => actions.copyLink(event.currentTarget, `rule-${number}`)),
@@ -50,7 +50,7 @@ export function openedRule(store, entry, actions, editing) {
       isEditing ? actions.ruleEditor(entry) : entry.rule.if.length ? conditionsBlock(store, entry) : null,
       h(
         "div",
-        { class: "columns" },
+        "columns",
         block("Coverage", coverage(store, entry)),
         kindOf(store.facts.model).isNumber
           ? block("Its rows", coveredNumbers(store, entry))
@@ -72,13 +72,13 @@ function conditionsBlock(store, entry) {
     {},
     h(
       "ul",
-      { class: "large-conditions" },
+      "large-conditions",
       phrasesOf(store, entry).map(({ parts, places }) => {
         const charts = places.map((k) => conditionHistogram(store, entry, k, scales.get(entry.rule.if[k].attribute)));
-        return h("li", {}, h("p", { class: "phrase name" }, sentence(parts)), charts);
+        return h("li", {}, h("p", "phrase name", sentence(parts)), charts);
       }),
     ),
-    store.rows ? h("p", { class: "muted legend" }, legend) : null,
+    store.rows ? h("p", "muted legend", legend) : null,
   );
 }
 
@@ -95,11 +95,13 @@ function coverage(store, entry) {
     returnsText(store, entry),
   ];
   // What it alone covered among the rules as learned says nothing about the edited ones.
-  const learned = store.isEdited ? null : known.alone;
-  const byItself = store.rows ? alone(store.state, entry.cover) : learned;
+  const always = rule.if.length ? store.state.entries.filter((one) => !one.rule.if.length).length : 0;
+  const learned = store.isEdited || always ? null : known.alone;
+  const byItself = store.rows ? alone(store.state, entry.cover, always) : learned;
   if (byItself !== null && byItself !== undefined) {
     const basis = store.rows && store.facts.data.sampled ? " of the embedded rows" : "";
-    const text = byItself ? `${counted(byItself, "row")}${basis} no other rule covers.` : "Other rules cover all of them, too.";
+    const others = always ? " with conditions" : "";
+    const text = byItself ? `${counted(byItself, "row")}${basis} no other rule${others} covers.` : `Other rules${others} cover all of them, too.`;
     parts.push(h("p", {}, text));
   }
   if (kindOf(store.facts.model).isAlone) parts.push(muted(`Weight ${shareText(rule.weight)}.`));

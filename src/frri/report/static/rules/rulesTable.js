@@ -11,6 +11,7 @@ import { actionButton, announce, byId, field, h, keepingFocus, option, put, sent
 import { forEachYielding } from "../core/yieldToUi.js";
 import { kindOf, ownSeries } from "../model/kind.js";
 import { joinedConditions, phrasesOf, searchText } from "../model/ruleText.js";
+import { baseParts } from "../overview/provenance.js";
 import { cell, statCells, statKeys, uncoveredCells } from "./ruleStats.js";
 import { openedRule } from "./ruleView.js";
 import { ordersOf, sorted } from "./sortOrders.js";
@@ -34,7 +35,7 @@ export function rulesView(store, actions) {
   let drawnRows = new Map();
   const body = h("tbody", { role: "rowgroup" });
   const count = h("p", { class: "count", id: "rule-count" });
-  const end = h("div", { class: "sentinel" });
+  const end = h("div", "sentinel");
   const order = h(
     "select",
     { id: "order", onchange: () => sortBy(orders[Number(order.value)]) },
@@ -59,7 +60,7 @@ export function rulesView(store, actions) {
   const table = h(
     "table",
     { class: "rules", role: "table", "aria-describedby": "rule-count" },
-    h("caption", { class: "hidden" }, "The rules of the model"),
+    h("caption", "hidden", "The rules of the model"),
     h("thead", { role: "rowgroup" }, heading),
     body,
   );
@@ -185,7 +186,7 @@ export function rulesView(store, actions) {
     sight.unobserve(end);
     if (view.drawn < view.shown.length) sight.observe(end);
     else if (view.shown.length === store.state.entries.length && !body.querySelector(".nobody"))
-      body.append(...uncoveredRow(store, actions));
+      body.append(...lastRow(store, actions));
   }
 
   function rowOf(entry) {
@@ -272,7 +273,7 @@ function conditionList(store, entry) {
   const colour = classColour(facts, ownSeries(facts, rule));
   return h(
     "ul",
-    { class: "ifs" },
+    "ifs",
     phrasesOf(store, entry).map(({ parts, places }) => {
       const conditions = joinedConditions(places.map((k) => rule.if[k]));
       const bars = conditions.map((one) => rangeBar(one, attributes.get(one.attribute), scales.get(one.attribute), colour));
@@ -281,8 +282,11 @@ function conditionList(store, entry) {
   );
 }
 
-/** The rows that no rule covers, as the last row of the table. */
-function uncoveredRow(store, actions) {
+/** The last row of the table: the base that rules add to, or the rows that no rule covers. */
+function lastRow(store, actions) {
+  const { addsVotes, addsNumbers } = kindOf(store.facts.model);
+  if (addsVotes || addsNumbers)
+    return [h("tr", { role: "row", class: "nobody" }, h("td", { role: "cell", colspan: 3 + statKeys(store).length }, "Base: ", baseParts(store.facts)))];
   const beside = uncoveredCells(store);
   if (!beside) return [];
   const link = actionButton("No rule", () => actions.showCases("uncovered"), "link");

@@ -1,5 +1,6 @@
 /** What the rules can be ordered by. */
 
+import { isolate } from "../core/dom.js";
 import { kindOf, ownSeries, saidNumber, strengthOf } from "../model/kind.js";
 import { coverageOf } from "../model/store.js";
 
@@ -11,13 +12,13 @@ import { coverageOf } from "../model/store.js";
 export function ordersOf(store) {
   const { facts, state } = store;
   const { model } = facts;
-  const { isAlone, isNumber, adds } = kindOf(model);
+  const { isAlone, isNumber, adds, addsVotes } = kindOf(model);
   const decides = (entry) => store.state.decides?.get(entry.number);
   const orders = [
     { key: "number", title: "Rule", name: "number", of: (entry) => entry.number },
     {
       key: "then",
-      title: "Then",
+      title: addsVotes ? "Votes" : adds ? `Adds to ${isolate(model.target)}` : "Then",
       name: isNumber ? "number" : "class",
       of: ({ rule }) => (isNumber ? saidNumber(model, rule) : ownSeries(facts, rule)),
       down: isNumber,
@@ -32,7 +33,7 @@ export function ordersOf(store) {
     },
     state.decides && {
       key: "right",
-      title: "Correct",
+      title: facts.overview.is_training ? "Correct (training rows)" : "Correct",
       name: "fraction correct",
       help: "Fraction of the rows that it decides that are decided correctly, with a 95 % interval",
       of: (entry) => {

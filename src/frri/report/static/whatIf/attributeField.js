@@ -3,24 +3,25 @@
  * Below it a strip shows what would be decided at every value, or a curve what would be predicted.
  */
 
-import { h, named, option } from "../core/dom.js";
+import { h, named, option, put } from "../core/dom.js";
 import { parseValue } from "./parseRow.js";
 import { distribution, scalesOnce } from "../charts/distributions.js";
 import { stripView } from "../charts/strip.js";
-import { missingText, typedValue, widthOf } from "../core/format.js";
+import { missingText, rangeOf, show, typedValue, widthOf, within } from "../core/format.js";
 
 /**
  * @param {object} store
  * @param {object} attribute
  * @param {number} j its position
  * @param {{changed: function(*): void, isLocked: boolean, locked: function(boolean): void}} told
+ *   changed gets undefined where a text cannot be read
  * @returns {{element: HTMLElement, set: function(*): void, showStrip: function(?object[]): void}}
  */
 export function valueField(store, attribute, j, { changed, isLocked, locked }) {
   const id = `value-${j}`;
   const label = h(
     "span",
-    { class: "value-name" },
+    "value-name",
     h("label", { for: id }, named(attribute.name)),
     lockButton(attribute, isLocked, locked),
   );
@@ -43,12 +44,15 @@ export function valueField(store, attribute, j, { changed, isLocked, locked }) {
     inputmode: attribute.kind === "numeric" ? "decimal" : null,
     autocomplete: "off",
     spellcheck: "false",
+    "aria-describedby": `${id}-note`,
   });
+  const note = h("p", { class: "note", id: `${id}-note`, role: "status" });
   const field = h(
     "div",
-    { class: "value" },
+    "value",
     label,
     input,
+    note,
     distribution(scale, "value-chart"),
     strip.element,
     slider,
@@ -58,23 +62,26 @@ export function valueField(store, attribute, j, { changed, isLocked, locked }) {
       attribute.kind === "date"
         ? Math.round(slider.valueAsNumber)
         : rounded(slider.valueAsNumber, step);
-    show(value, slider);
+    display(value, slider);
     changed(value);
   });
   input.addEventListener("input", () => {
     try {
       const value = parseValue(attribute, input.value);
       input.removeAttribute("aria-invalid");
-      show(value, input);
+      display(value, input);
       changed(value);
     } catch {
       input.setAttribute("aria-invalid", "true");
+      put(note, `'${input.value.trim().slice(0, 60)}' is not a ${attribute.kind === "date" ? "date" : "number"}.`);
+      changed(undefined);
     }
   });
-  return { element: field, set: (value) => show(value, null), showStrip: strip.show };
+  return { element: field, set: (value) => display(value, null), showStrip: strip.show };
 
-  function show(value, source) {
+  function display(value, source) {
     strip.point(value);
+    put(note, outsideText(store.facts.model, attribute, value));
     if (source !== slider && value !== null) slider.value = value;
     slider.setAttribute("aria-valuetext", value === null ? missing : typedValue(attribute, value));
     field.classList.toggle("missing", value === null);
@@ -84,6 +91,14 @@ export function valueField(store, attribute, j, { changed, isLocked, locked }) {
     input.title = value === null ? "" : String(value);
     input.placeholder = missing;
   }
+}
+
+/** What becomes of a value outside the training range. */
+function outsideText({ semantics }, attribute, value) {
+  const [low, high] = rangeOf(attribute);
+  if (value === null || (value >= low && value <= high)) return "";
+  const [now, from, to, end] = [value, low, high, within(value, low, high)].map((one) => show(attribute, one));
+  return `${now} is outside the training data (${from} to ${to})${semantics.clip ? ` and counts as ${end}` : "; the model extrapolates"}.`;
 }
 
 function rounded(value, step) {
@@ -140,7 +155,7 @@ function selectField(attribute, id, label, missing, changed, strip) {
     changed(now);
   });
   return {
-    element: h("div", { class: "value chosen" }, label, select, strip.element),
+    element: h("div", "value chosen", label, select, strip.element),
     showStrip: strip.show,
     set(value) {
       strip.point(value);

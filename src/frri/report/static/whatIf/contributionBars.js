@@ -34,7 +34,7 @@ export function contributionBars({ facts }, { model, values, total, base, added 
   const x = (value) => (100 * (value - low)) / (high - low || 1);
   return h(
     "ol",
-    { class: "contributions" },
+    "contributions",
     bars.map(({ name, by, from, to, isEnd, isTotal }) => {
       const [left, right] = [Math.min(from, to), Math.max(from, to)].map(x);
       const colour = isTotal ? "c-accent" : by < 0 ? "against" : "in-favour";

@@ -123,7 +123,7 @@ function stepsOf(attribute) {
 }
 
 /**
- * From the nearest row that is decided otherwise, with everything undone that can be.
+ * From the nearest row that is decided otherwise, with everything undone that can be, as far as it can be.
  *
  * @param {object} model
  * @param {Array} values
@@ -162,6 +162,16 @@ export async function severalChanges(model, values, rows, decided, locked, isSta
     const undone = found.with(j, values[j]);
     if (predict(model, undone) !== now) found = undone;
   }
+  // Then each value goes back as far as it can while the others stay.
   const changed = found.flatMap((value, j) => (value === values[j] ? [] : [j]));
+  for (const j of changed) {
+    const attribute = model.attributes[j];
+    const leads = (value) => predict(model, found.with(j, value)) !== now;
+    const price = ({ value }) => costOf(attribute, values[j], value);
+    const [closest] = nearestPieces(attribute, values[j], classStrip(caseOf(model, found), j), nowIndex)
+      .filter((one) => price(one) < price({ value: found[j] }) && leads(one.value))
+      .sort((a, b) => price(a) - price(b));
+    if (closest) found = found.with(j, readable(attribute, values[j], closest.value, leads));
+  }
   return changeTo(model, found, changed, cost(found));
 }

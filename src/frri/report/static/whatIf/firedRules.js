@@ -40,7 +40,7 @@ function ruleItem(store, entry, values, { text, share, isDeciding, actions }) {
     { class: isDeciding ? "deciding" : null },
     h(
       "p",
-      { class: "fired" },
+      "fired",
       actionButton(`Rule ${number}`, () => actions.openRule(number), "link"),
       ruleLabel(store, rule),
       share === null ? null : shareBar(share),
@@ -49,7 +49,7 @@ function ruleItem(store, entry, values, { text, share, isDeciding, actions }) {
     rule.if.length ? null : muted("It has no conditions."),
     h(
       "ul",
-      { class: "held" },
+      "held",
       phrasesOf(store, entry).map(({ parts, places }) => {
         const attribute = attributes.get(rule.if[places[0]].attribute);
         const held = Math.min(...places.map((k) => memberships[k]));
@@ -74,7 +74,7 @@ export function firedList(store, fired, values, { held = null, text, deciding = 
   const item = (r) =>
     ruleItem(store, entries[r], values, { text: text(r), share: held && held[r], isDeciding: r === deciding, actions });
   return [
-    h("ol", { class: "fired-rules" }, fired.slice(0, most).map(item)),
+    h("ol", "fired-rules", fired.slice(0, most).map(item)),
     rest > 0 ? muted(`and ${counted(rest, "more rule")}`) : null,
   ];
 }
@@ -99,5 +99,5 @@ function howFar(membership, model, attribute, values) {
 export function nearestRule(store, values, { fired, rule }, actions) {
   if (fired.length || rule === null) return null;
   const about = { text: "decides", share: null, isDeciding: false, actions };
-  return h("ol", { class: "fired-rules" }, ruleItem(store, store.state.entries[rule - 1], values, about));
+  return h("ol", "fired-rules", ruleItem(store, store.state.entries[rule - 1], values, about));
 }

@@ -27,26 +27,35 @@ const STEPS = 60;
 /**
  * @param {object} store
  * @param {object} actions
- * @returns {{element: HTMLElement, update: function(Array, ?number, Set<number>): void}}
+ * @returns {{element: HTMLElement, update: function(Array, ?number, Set<number>): void, suspend: function(): void}}
  */
 export function whatIfResult(store, actions) {
   const kind = kindOf(store.facts.model);
-  const decision = h("p", { class: "decision" });
-  const sure = h("p", { class: "sure" });
-  const truth = h("p", { class: "truth" });
-  const why = h("div", { class: "reason" });
-  const change = h("div", { class: "change" }, muted("Searching …"));
-  const computed = h("div", { class: "firing" });
+  const decision = h("p", "decision");
+  const sure = h("p", "sure");
+  const truth = h("p", "truth");
+  const why = h("div", "reason");
+  const change = h("div", "change", muted("Searching …"));
+  const computed = h("div", "firing");
   const element = h(
     "section",
     { class: "verdict", "aria-label": kind.answer },
-    h("div", { class: "card now", role: "status" }, h("h2", { class: "kicker" }, kind.answer), decision, sure, truth),
-    h("div", { class: "card" }, h("h3", {}, "Why"), why),
-    h("div", { class: "card" }, h("h3", {}, "What would change it"), change),
-    h("details", { class: "card" }, h("summary", {}, "How it is computed"), computed),
+    h("div", { class: "card now", role: "status" }, h("h2", "kicker", kind.answer), decision, sure, truth),
+    h("div", "card", h("h3", {}, "Why"), why),
+    h("div", "card", h("h3", {}, "What would change it"), change),
+    h("details", "card", h("summary", {}, "How it is computed"), computed),
   );
   let turn = 0;
-  return { element, update };
+  return { element, update, suspend };
+
+  /** Nothing is answered while a value cannot be read. */
+  function suspend() {
+    turn += 1;
+    [sure, why, change, computed].forEach((place) => put(place));
+    change.removeAttribute("aria-busy");
+    put(decision, "–");
+    put(truth, "Unknown until every value can be read.");
+  }
 
   function update(values, row, locked) {
     const about = explanationOf(store.state.model, values);
@@ -135,7 +144,7 @@ function computedBlock(store, about, actions) {
     muted(adds ? "What each rule adds, times the degree to which it holds." : "Degree to which a rule holds × its weight."),
     fired.length ? firedList(store, fired, values, { text: how, held, deciding: isAlone ? rule - 1 : null, actions }) : muted("No rule covers this row."),
     nearestRule(store, values, about, actions),
-    isNumber ? null : [h("h4", {}, "Classes"), h("ul", { class: "scores" }, classItems(store, model, values))],
+    isNumber ? null : [h("h4", {}, "Classes"), h("ul", "scores", classItems(store, model, values))],
   ];
 }
 
@@ -159,7 +168,7 @@ function classItems(store, model, values) {
     ),
   );
   if (order.length > MOST_CLASSES)
-    items.push(h("li", { class: "muted" }, `and ${order.length - MOST_CLASSES} more classes`));
+    items.push(h("li", "muted", `and ${order.length - MOST_CLASSES} more classes`));
   return items;
 }
 
@@ -185,7 +194,7 @@ async function changes(store, values, locked, actions, isStale) {
     if (several) notes.push("Several columns together: found by search, a smaller change may exist.");
   }
   if (locked.size) notes.push(`${counted(locked.size, "column")} fixed.`);
-  return [h("ol", { class: "changes" }, found.map((one) => changeItem(store, values, one, actions))), muted(notes.join(" "))];
+  return [h("ol", "changes", found.map((one) => changeItem(store, values, one, actions))), muted(notes.join(" "))];
 }
 
 function changeItem(store, values, { changed, values: after, prediction, rule, silent }, actions) {
@@ -236,7 +245,7 @@ async function reach(store, values, locked, actions, isStale) {
   return [
     h(
       "ul",
-      { class: "reach" },
+      "reach",
       found.slice(0, MOST_COLUMNS).map(({ attribute, lowest, highest }) =>
         h("li", {}, h("b", {}, named(attribute.name)), ": ", end(attribute, lowest), " to ", end(attribute, highest)),
       ),

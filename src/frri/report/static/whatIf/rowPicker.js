@@ -35,10 +35,10 @@ export function rowPicker({ rows, facts }, { tryRow, paste, tryTypical, copyLink
   });
   const element = h(
     "div",
-    { class: "starters" },
+    "starters",
     h(
       "div",
-      { class: "start-row" },
+      "start-row",
       actionButton("Typical values", tryTypical),
       rows ? labelled("Row", number) : null,
       rows ? actionButton("Random row", () => tryRow(Math.floor(Math.random() * rows.n))) : null,
@@ -46,7 +46,7 @@ export function rowPicker({ rows, facts }, { tryRow, paste, tryTypical, copyLink
     ),
     h(
       "details",
-      { class: "pasting" },
+      "pasting",
       h("summary", {}, "Paste a row"),
       h("label", { class: "hidden", for: "pasted" }, "A row as text"),
       text,

@@ -26,6 +26,8 @@ export function whatIfView(store, actions) {
   const declared = recall("localStorage", key) ?? fixed;
   const locked = new Set(model.attributes.flatMap(({ name }, j) => (declared.includes(name) ? [j] : [])));
   const typical = model.attributes.map((attribute, j) => typicalOf(store, attribute, j));
+  /** Columns whose field holds a text that cannot be read. */
+  const unread = new Set();
   let values = typical;
   let row = null;
   const fields = model.attributes.map((attribute, j) =>
@@ -36,7 +38,7 @@ export function whatIfView(store, actions) {
         if (isKept) locked.add(j);
         else locked.delete(j);
         remember("localStorage", key, [...locked].map((one) => model.attributes[one].name));
-        result.update(values, row, locked);
+        refresh();
       },
     }),
   );
@@ -58,14 +60,14 @@ export function whatIfView(store, actions) {
     byId("what-if-view"),
     h(
       "div",
-      { class: "what-if" },
+      "what-if",
       h("form", { class: "row-form", "aria-label": "The row", onsubmit: (event) => event.preventDefault() }, starter.element, form),
       result.element,
     ),
   );
   store.subscribe(() => {
     arrange();
-    result.update(values, row, locked);
+    refresh();
   });
   tryValues(typical);
   return { tryRow, tryValues };
@@ -80,9 +82,9 @@ export function whatIfView(store, actions) {
     );
     put(
       form,
-      h("div", { class: "values" }, used),
+      h("div", "values", used),
       unused.length
-        ? h("details", { class: "unused" }, h("summary", {}, `${counted(unused.length, "column")} that no rule uses`), h("div", { class: "values" }, unused))
+        ? h("details", "unused", h("summary", {}, `${counted(unused.length, "column")} that no rule uses`), h("div", "values", unused))
         : null,
     );
   }
@@ -99,19 +101,29 @@ export function whatIfView(store, actions) {
 
   function setValues(changed) {
     values = changed;
+    unread.clear();
     fields.forEach((field, j) => field.set(values[j]));
     settled();
   }
 
   function change(j, value) {
-    values = values.with(j, value);
+    if (value === undefined) unread.add(j);
+    else {
+      unread.delete(j);
+      values = values.with(j, value);
+    }
     row = null;
     settled();
   }
 
   function settled() {
     starter.update(row);
-    result.update(values, row, locked);
+    refresh();
+  }
+
+  function refresh() {
+    if (unread.size) result.suspend();
+    else result.update(values, row, locked);
   }
 }
 

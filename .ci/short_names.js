@@ -1,0 +1,12 @@
+// Functions of the language that esbuild may shorten, as it does those of the page.
+const { abs, floor, max, min, round } = Math;
+const { isFinite, isNaN } = Number;
+export {
+  abs as "Math.abs",
+  floor as "Math.floor",
+  max as "Math.max",
+  min as "Math.min",
+  round as "Math.round",
+  isFinite as "Number.isFinite",
+  isNaN as "Number.isNaN",
+};
