@@ -387,15 +387,14 @@ def _write_decision(explanation: Explanation) -> str:
         return f"{head}, here rule {rule.index + 1}{fails}."
     if rule is None:
         return f"{head}."
-    if rule.weakest is None and len(explanation.firing) == 1:
-        return f"{head} because no rule with conditions holds: rule {rule.index + 1} has none."
+    alone = f"{head} because no rule with conditions holds: rule {rule.index + 1} has none."
     counts = f" and counts {rule.contribution:.2f}" if rule.contribution != rule.degree else ""
     head += f" because rule {rule.index + 1} holds to {rule.degree:.2f}{counts}"
     more = len([r for r in explanation.firing if r.consequent == rule.consequent]) - 1
     if more > 0:
         head += f", with {more} more rule{'s' if more > 1 else ''} for it"
     if rule.weakest is None:
-        return f"{head}; it has no conditions."
+        return alone if len(explanation.firing) == 1 else f"{head}; it has no conditions."
     if rule.weakest.membership >= 1.0:
         last = {c.attribute: c for c in rule.conditions}
         reasons = ", ".join(_write_value(c) for c in last.values())
