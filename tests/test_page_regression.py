@@ -73,6 +73,20 @@ def test_the_head_has_the_error(shown_model):
     assert page.locator("[role=tab]").all_inner_texts() == ["Rules", "What-if", "Cases", "Overview"]
 
 
+def test_the_held_out_error_comes_first(pages):
+    ruleset = FRRIRegressor(tau=2.0).fit(X, Y).ruleset_
+    estimate = {"measure": "R2", "score": 0.4, "interval": [0.3, 0.5], "rows": 148, "folds": 5}
+    estimate |= {"error": 51.5, "baseline": {"score": 0.0, "error": 66.0}}
+    page = pages.report(replace(ruleset, about={**ruleset.about, "evaluation": estimate}), X, Y)
+    page.click("#tab-overview")
+    assert page.inner_text(".errors .figure") == "51.5"
+    mae = SHOW(np.abs(ruleset.predict(X) - Y).mean())
+    said = page.inner_text(".errors")
+    basis = f"on new data (5-fold cross-validation); {mae} on {len(X)} training rows;"
+    assert f"mean absolute error {basis}" in said
+    assert f"Computed on the {len(X)} training rows; expect larger errors on new data." in said
+
+
 def test_rules_are_ordered_by_what_they_say(shown_model):
     ruleset, page = shown_model
     page.click("#tab-rules")

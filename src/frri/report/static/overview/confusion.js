@@ -86,17 +86,17 @@ function heat(n, total) {
 }
 
 /** Of many classes, the pairs that are confused most often; each opens its rows. */
-function confusionList({ facts }, { confusion: cells }, actions) {
+function confusionList({ facts }, { confusion: cells, n }, actions) {
   const { classes } = facts.model;
   const wrong = cells.filter(([truth, decided]) => truth !== decided).sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
   if (!wrong.length) return h("p", {}, "No class is called another.");
   return [
-    muted(`${classes.length} classes are too many for a matrix; these are confused most often.`),
+    muted(`${classes.length} classes are too many for a matrix; these are confused most often. ${basisText(facts, n)}`),
     h(
       "ol",
       "confusions",
-      wrong.slice(0, MOST_CONFUSIONS).map(([truth, decided, n]) =>
-        h("li", {}, actionButton(`${classes[truth]} called ${classes[decided]}`, () => actions.showCases(`${truth}-${decided}`), "link"), ` ${n} ×`),
+      wrong.slice(0, MOST_CONFUSIONS).map(([truth, decided, times]) =>
+        h("li", {}, actionButton(`${classes[truth]} called ${classes[decided]}`, () => actions.showCases(`${truth}-${decided}`), "link"), ` ${times} ×`),
       ),
     ),
   ];

@@ -15,7 +15,7 @@ import { scatterPicture } from "../charts/scatter.js";
 import { actionButton, byId, card, h, muted, put } from "../core/dom.js";
 import { counted, percentText, whole } from "../core/format.js";
 import { kindOf, shownNumber } from "../model/kind.js";
-import { metrics, namedRows, performanceOf } from "../model/measures.js";
+import { basisText, metrics, namedRows, performanceOf } from "../model/measures.js";
 
 const MOST_COLUMNS = 15;
 /** Classes whose matrix has its place beside the accuracy. */
@@ -87,7 +87,8 @@ function errorsCard(store, actions) {
       {},
       h("h2", {}, "Errors"),
       h("p", "figure", show(estimate?.error ?? found.mae)),
-      h("p", {}, `mean absolute error ${estimate?.error === undefined ? "" : `${estimate.basis}; ${show(found.mae)} `}on ${namedRows(facts, n)}; predicting the mean ${show(mean)}: ${show(meanOff)}.${store.isEdited ? ` As learned: ${show(metrics(store.original, rows).mae)}.` : ""}${cautionOf(facts, "Errors on new data are larger")}`),
+      h("p", {}, `mean absolute error ${estimate?.error === undefined ? "" : `${estimate.basis}; ${show(found.mae)} `}on ${namedRows(facts, n)}; predicting the mean ${show(mean)}: ${show(meanOff)}.${store.isEdited ? ` As learned: ${show(metrics(store.original, rows).mae)}.` : ""}${estimate ? "" : cautionOf(facts, "Errors on new data are larger")}`),
+      estimate && muted(basisText(facts, n)),
       pairs([
         ["Mean absolute error", `${show(found.mae)}${between(found.mae_interval, show)}`],
         ["Root mean squared error", `${show(found.rmse)}${between(found.rmse_interval, show)}`],
