@@ -45,7 +45,7 @@ class DaskEstimator:
         super().__init__(**parameters)
         self.client = client
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - no estimators inside
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - none inside
         """Return the parameters by name."""
         return {name: getattr(self, name) for name in (*self._local().get_params(), "client")}
 
