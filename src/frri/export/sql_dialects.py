@@ -5,7 +5,7 @@ from decimal import Decimal
 from math import inf, isfinite
 from typing import Any
 
-from frri._util import did_you_mean
+from frri._util import find_name
 from frri.table import Attribute
 from frri.table.encode import FLAGS, category_texts, folding
 
@@ -387,11 +387,8 @@ def find_dialect(name: str) -> Dialect:
     >>> find_dialect("Postgres").name
     'postgresql'
     """
-    found = DIALECTS.get(ALIASES.get(name.lower(), name.lower()))
-    if found is None:
-        hint = did_you_mean(name, DIALECTS)
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {name!r}; {hint}")
-    return found
+    known = ALIASES.get(name.lower(), name.lower())
+    return DIALECTS[find_name(known, DIALECTS, "The SQL export", "dialect")]
 
 
 def _powers_of_two(exponent: int) -> list[int]:
