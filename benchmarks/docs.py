@@ -31,6 +31,8 @@ LABELS = {
     "additive weighted": "Additive rules, class-weighted",
     "additive 40 weighted": "Additive rules, at most 40, class-weighted",
     "additive 40 balanced": "Additive rules, at most 40, balanced decision",
+    "additive, 8 rules": "Additive rules, at most 8",
+    "additive, 30 rules": "Additive rules, at most 30",
     "bagged": "Bagged additive rules",
     "compact": "Compact FRRI",
     "compact balanced": "Compact FRRI, balanced decision",
