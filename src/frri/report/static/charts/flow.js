@@ -10,7 +10,7 @@ import { counted, percentText, sum, whole } from "../core/format.js";
 /** The frame, the room that a node with its name takes at least, left edges of the columns of nodes, and their width. */
 const [WIDTH, HEIGHT, ROOM] = [720, 340, 17];
 const [LEFT, RIGHT, NODE] = [110, 560, 12];
-/** How many rules are told apart, and the classes with which it can be read. */
+/** Maximum number of rules shown separately, and of classes. */
 const [MOST_RULES, MOST_CLASSES] = [12, 12];
 
 /**

@@ -6,7 +6,7 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Names of at most so many letters are not broken. */
+/** Maximum length of names that are not broken, in letters. */
 const SHORT = 10;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u200f\u202b\u202e\u2067]/u;
 
