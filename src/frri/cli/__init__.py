@@ -1,9 +1,9 @@
 """Train interpretable rule-based models on tables; test, explain and deploy them.
 
 frri help COMMAND describes a command. Results go to standard output; notes and progress go to
-standard error, unless --quiet is given. The exit code is 0 after success, 1 when the work failed, 2
-when the arguments or the input cannot be used (one sentence states why, and nothing is written) and
-130 after Ctrl-C or SIGTERM.
+standard error, unless --quiet is given. The exit code is 0 after success, 1 if the command failed,
+2 if the arguments or the input are invalid (an error message states why, and nothing is written),
+and 130 after Ctrl-C or SIGTERM.
 
 $ frri demo
 $ frri example patients.csv
@@ -31,12 +31,12 @@ COMMANDS = {
     "evaluate": "test a model on labelled rows: accuracy, confusion matrix, drift of rules",
     "predict": "apply a model to a table",
     "explain": "explain a prediction, with a counterfactual explanation",
-    "export": "write a model as SQL, Python, JavaScript, LaTeX, Markdown, ...",
+    "export": "write a model as SQL, Python, JavaScript, ONNX, Excel, LaTeX, ...",
     "report": "write a report of a model as one HTML page",
     "view": "open the report in the browser",
-    "mcp": "serve models to assistants over the Model Context Protocol",
+    "mcp": "serve models to AI assistants over the Model Context Protocol",
     "bench": "compare models by cross-validation on datasets",
-    "frontier": "find the fewest errors that K rules can make, with a proof",
+    "frontier": "find K rules with the fewest errors, proven optimal",
     "demo": "train, test and explain rules on built-in data",
     "example": "write an artificial table to try the commands with",
     "completion": "write a script that completes commands and options in bash",

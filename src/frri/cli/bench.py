@@ -1,8 +1,8 @@
 """Compare models by cross-validation on identical folds; write tables, tests, figures and a report.
 
-Tables are read as frri fit reads them. Models that cannot use their columns are skipped, with a
-note. The same command continues an interrupted run. The exit code is 0
-if every cell has a result, and 1 if some have failed or the run was interrupted.
+Tables are read as in frri fit. Models that cannot use the columns of a table are skipped, with a
+note. The same command continues an interrupted run. The exit code is 0 if all fits succeeded, and 1
+if some failed or the run was interrupted.
 
 $ frri bench --quick --output quick         three datasets, three folds, all models
 $ frri bench patients.csv --target risk     all models on your own data
@@ -36,7 +36,7 @@ def configure(parser: Parser) -> None:
     add("--seed N", "random seed (default: 0)", type="from 0", default=0)
     workers = "number of processes, 0 for none (default: one per processor)"
     add("--workers N", workers, type="from 0")
-    add("--time-limit SECONDS", "time limit per cell, 0 for none (default: 600)", type="number")
+    add("--time-limit SECONDS", "time limit of each fit, 0 for none (default: 600)", type="number")
     add("-o --output DIR", "folder to write (default: bench)", type=Path, default=Path("bench"))
     add("--list", "list datasets and models")
 

@@ -115,20 +115,20 @@ class Parser(argparse.ArgumentParser):
     def add_column_options(self) -> None:
         """Add the options that declare types of columns."""
         many: dict[str, Any] = {"action": "append", "default": []}
-        self.add("--ignore A,B", "columns to leave out", **many)
+        self.add("--ignore A,B", "columns to ignore", **many)
         self.add("--nominal A,B", "columns whose values have no order", **many)
-        numeric = "columns of numbers, even if they look like identifiers or have words among them"
+        numeric = "numeric columns, even if they look like identifiers or contain words"
         self.add("--numeric A,B", numeric, **many)
         self.add("--ordinal COLUMN=A<B<C", "a column and its values from low to high", **many)
-        self.add("--strict", "refuse words among numbers (default: they are missing values)")
+        self.add("--strict", "reject words in numeric columns (default: treat them as missing)")
 
     def add_reading_options(self, *, labelled: bool = False) -> None:
         """Add the options for missing values and dates, and for rows without a class or number."""
-        marks = "further marks of missing values, such as -999,unknown"
+        marks = "further values that mean missing, such as -999,unknown"
         self.add("--na-values A,B", marks, type="names", default=[])
         self.add("--date-format FORMAT", "format of dates, such as %%m/%%d/%%Y")
         if labelled:
-            self.add("--drop-unlabelled", "leave out rows without a class or number")
+            self.add("--drop-unlabelled", "ignore rows without a target value")
 
 
 class Arguments(argparse.Namespace):

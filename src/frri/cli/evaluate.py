@@ -4,11 +4,11 @@ Classification: accuracy with a 95% interval (Wilson), majority-class baseline, 
 Brier score (0 is perfect), precision, recall, F1 and AUC of every class, and the confusion matrix.
 Ordinal classification: also the mean absolute error in classes and the quadratic kappa. Regression:
 R² (1 is perfect, 0 no better than the mean), root mean squared error and mean absolute error with
-95% intervals, beside the mean as baseline.
+95% intervals, and those of the mean as baseline.
 
 The last table compares every rule with its statistics in training and marks rules whose coverage
-or precision is lower, or whose mean target differs, beyond chance (drift). Results on training rows
-are too optimistic; a note appears if the table seems to be the training table.
+or precision is lower, or whose mean target differs, by more than chance explains (drift). Results
+on training rows are too optimistic; a note appears if the table seems to be the training table.
 
 $ frri evaluate model.json test.csv
 $ frri evaluate model.json this-year.csv --target outcome --json
@@ -49,13 +49,13 @@ def run(arguments: Arguments) -> None:
     unseen.say_notes()
     drifted: tuple[RuleDrift, ...] = ()
     if any(rule.statistics is None for rule in ruleset):
-        say("The rules carry no statistics from training: their drift cannot be told.")
+        say("The rules contain no statistics from training, so their drift is unknown.")
     else:
         drifted = drift(ruleset, table, truth)
         if is_training_table(ruleset, table, truth):
             say(
-                "note: every rule does just what it did in training: these seem to be the rows "
-                "that the rules were learned from, where accuracy flatters; evaluate on others."
+                "note: all rules have the statistics of training: these seem to be the rows that "
+                "the rules were learned from, so results are too optimistic; use held-out rows."
             )
     if ruleset.task == "regression":
         facts = measures.measure_regression(truth, ruleset.predict(table))

@@ -1,4 +1,4 @@
-"""Export a saved model to another language, with the same predictions.
+"""Export a saved model to another language or engine, with the same predictions.
 
 `frri export --to` without a format lists the formats. SQL is tested in SQLite (3.35 or later),
 DuckDB, PostgreSQL and MariaDB; for SQL Server, BigQuery, Snowflake and Spark it is parsed but not
@@ -30,13 +30,13 @@ def configure(parser: Parser) -> None:
     """Describe the arguments."""
     add = parser.add
     add("model", "a saved model, - for standard input", reads=True, nargs="?")
-    formats = f"format: {', '.join(FORMATS)}; without one, list what each can express"
+    formats = f"format: {', '.join(FORMATS)}; without one, list the formats"
     add("--to FORMAT", formats, nargs="?", const="", required=True)
-    dialects = f"SQL: {', '.join(DIALECTS)}, or a usual spelling of these (default: sqlite)"
+    dialects = f"SQL: {', '.join(DIALECTS)}, or a common alias (default: sqlite)"
     add("--dialect NAME", dialects)
     add("--table NAME", "SQL: table to read (default: data)")
     add("--schema NAME", "SQL: schema of the table; dbt: its source")
-    keep = "SQL: columns to add to the result, such as a key (default: those of rules)"
+    keep = "SQL: columns to add to the result, such as a key (default: those that rules use)"
     add("--keep A,B", keep, action="extend", type="names")
     add("--view NAME", "SQL: create a view instead of a query")
     add("-o --output FILE", "file to write (default: -, standard output)", default="-")

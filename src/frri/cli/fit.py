@@ -77,7 +77,7 @@ def configure(parser: Parser) -> None:
     several = "several files with the same columns are one table"
     add("data", f"{tables}; {several}", nargs="+", reads=True)
     add("--target COLUMN", "column to predict", required=True)
-    add("-o --output FILE", "model to write, - for standard output (default: only show the rules)")
+    add("-o --output FILE", "model to write, - for standard output (default: only print the rules)")
     names = [f"with --task {task} {', '.join(rule_learners(task))}" for task in TASKS]
     names[0] = ", ".join(rule_learners("classification"))
     add("--learner NAME", f"{'; '.join(names)} (default: selected by cross-validation)")
@@ -91,16 +91,16 @@ def configure(parser: Parser) -> None:
     )
     add("--bags B", bags, type="from 1")
     add("--weights COLUMN", "column of row weights")
-    groups = "column of groups of rows (a patient, a company) that are held out together"
+    groups = "column of groups (patients, companies) whose rows are held out together"
     add("--groups COLUMN", f"{groups}; no rule uses it")
     settings = "any parameter of the model"
     add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
     add("--max-rules N", "maximum number of rules (default: auto)", type="size")
     add("--max-conditions N", "maximum number of conditions of a rule", type="from 1")
-    add("--min-support FRACTION", "fraction of its class that a rule must cover", type="fraction")
+    add("--min-support FRACTION", "minimum coverage of a rule within its class", type="fraction")
     add("--seed N", "random seed", type="from 0")
-    add("--work-limit N", "frri: work limit of the search for the fewest rules", type="from 0")
-    add("--optimality-gap FRACTION", "optimality gap at which that search stops", type="fraction")
+    add("--work-limit N", "frri: work limit of the search for fewest rules", type="from 0")
+    add("--optimality-gap FRACTION", "optimality gap at which this search stops", type="fraction")
     add("--memory-limit SIZE", "memory limit, such as 2GB")
     seconds = "time limit of the whole fit; rules may then depend on the speed of the machine"
     add("--time-limit SECONDS", f"{seconds} (default: about 20 CPU seconds)", type="number")
@@ -120,11 +120,11 @@ def configure(parser: Parser) -> None:
     add("--task NAME", task, group=target, choices=list(TASKS))
     add("--order LOW<...<HIGH", "classes of --task ordinal in their order")
     metrics = list(METRICS["classification"])
-    metric = f"metric to choose, decide and report by: {', '.join(metrics)} (default: accuracy)"
+    metric = f"metric of selection, decision and results: {', '.join(metrics)} (default: accuracy)"
     add("--metric NAME", metric, choices=metrics)
     each = "cost of misclassifying a row of each class (default: 1), such as yes=5,no=1"
     add("--costs CLASS=COST,...", f"{each}; the metric is then cost")
-    add("--json", "write learner, size, score, and without -o the rules, as JSON")
+    add("--json", "print learner, size and score as JSON; without -o also the rules")
 
 
 def run(arguments: Arguments) -> None:

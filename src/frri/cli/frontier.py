@@ -1,10 +1,10 @@
-"""Find the fewest errors that K rules of a pool can make, for K from 1 on, with a proof.
+"""Find the K rules of a pool that make the fewest errors, proven optimal, for K = 1, 2, ...
 
 The pool contains rules trained on the table: frri adds the candidate rules of all rows, trees the
 leaves of a hundred trees of depth 3, any other name the rules of that model (random ones are
 trained ten times), and a file of a saved model its rules. The best of the selected rules decides;
-the majority class does where none covers a row. Errors are those on this table; frri evaluate
-measures held-out rows.
+if none covers a row, the majority class is predicted. Errors are counted on this table; use
+frri evaluate for held-out rows.
 
 $ frri frontier patients.csv --target risk --ignore visit
 $ frri frontier patients.csv --target risk --pool frri --max-rules 8

@@ -1,9 +1,9 @@
 """Serve saved models to assistants over the Model Context Protocol (MCP), on standard input.
 
-The tools list models and print, apply, explain and invert their rules. With --folder, two more
-tools evaluate models on tables of this folder and train new models from them; no file outside the
-folder is read or written, and no file is replaced. The report of each model is a resource, and in
-hosts that show MCP Apps a page. The server needs pip install 'frri[mcp]'.
+The tools list models, print their rules, predict, explain, and find counterfactual explanations.
+With --folder, two more tools evaluate models on tables in this folder and train new models on them;
+no file outside the folder is read or written, and none is overwritten. The report of each model is
+a resource, and an MCP App in hosts that support these. The server needs pip install 'frri[mcp]'.
 
 $ frri mcp model.json
 $ frri mcp risk.json price.json --folder data

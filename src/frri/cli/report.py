@@ -31,9 +31,9 @@ def configure(parser: Parser) -> None:
     add("--names COLUMN", "column with the names of the rows")
     add("--title TEXT", "title of the page (default: Rules for TARGET)")
     add("--unit NOUN", "plural noun for the rows in the headline (default: rows)", default="rows")
-    add("--fixed COLUMNS", "columns that cannot change, such as age,sex; no change is proposed")
+    add("--fixed COLUMNS", "columns that counterfactuals must not change, such as age,sex")
     parser.add_reading_options(labelled=True)
-    sample = f"maximum number of embedded rows, a random sample of more (default: {MAX_ROWS})"
+    sample = f"maximum number of embedded rows, sampled at random (default: {MAX_ROWS})"
     add("--max-rows N", sample, type="from 0", default=MAX_ROWS)
     stability = "train on N bootstrap samples of the rows and show the stability of each rule"
     add("--stability N", stability, type="from 0")
