@@ -86,6 +86,7 @@ class Scores:
         ]
 
     def simplest(self, names):
+        """The one with the fewest conditions."""
         return min(names, key=self.conditions.get)
 
     def favorite(self):
@@ -118,18 +119,22 @@ RULES = {
     "the same, but only of those with at least the leader's score": at_least_as_good,
     "the same, but only of those with at most half the leader's conditions": half_as_long,
     "additive rules unless another is better by one standard error": lambda s: s.favorite(),
-    "additive rules always": lambda s: "additive",
+    "additive rules always": lambda _: "additive",
 }
 
 
 def show(known):
     names = sorted({key.split("/")[0] for key in known})
-    print(f"{len(names)} tables\n\n| rule | accuracy | regret | tables within {CLOSE} | conditions |")
+    print(
+        f"{len(names)} tables\n\n| rule | accuracy | regret | tables within {CLOSE} | conditions |"
+    )
     print("|---|---|---|---|---|")
     for rule, choose in RULES.items():
         found = []
         for name in names:
-            own = {key.split("/", 1)[1]: v for key, v in known.items() if key.startswith(name + "/")}
+            own = {
+                key.split("/", 1)[1]: v for key, v in known.items() if key.startswith(name + "/")
+            }
             for chosen in combinations(range(N_SPLITS), N_CHOOSE):
                 rows = ~np.isin(own["fold"], chosen)
                 tested = {m: own[m][rows].mean() for m in METHODS if m in own}

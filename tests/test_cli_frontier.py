@@ -23,8 +23,11 @@ def test_sentences_json_and_the_chosen_rules(table, capsys):
     assert main([*ask, "--rules", "2", "-o", "two.json"]) == 0
     out, err = capsys.readouterr()
     first, *sentences = out.splitlines()
-    assert "what no rule covers is risk = low." in first
-    assert [line.partition(" of these")[0] for line in sentences] == ["None", "No 2"]
+    assert "default class: risk = low." in first
+    assert [line.partition(" of ")[0] for line in sentences] == [
+        "At most 1 rule",
+        "At most 2 rules",
+    ]
     assert "rules saved in two.json" in err
     assert main([*ask, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -40,13 +43,13 @@ def test_sentences_json_and_the_chosen_rules(table, capsys):
 def test_pools_of_candidates_and_of_leaves(table, capsys):
     ask = ["--max-rules", "1", "--time-limit", "1"]
     assert main([*table, "--pool", "frri", *ask]) == 0
-    assert capsys.readouterr().out.startswith("60 rules, 60 objects")
+    assert capsys.readouterr().out.startswith("Pool of 60 rules, 60 samples")
     assert main([*table, "--pool", "trees", *ask]) == 2
     assert "Trees take numbers, and 'sex' is nominal; leave it out by --ignore" in (
         capsys.readouterr().err
     )
     assert main([*table, "--ignore", "sex,smoker", "--pool", "trees", *ask]) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith("None of these ")
+    assert capsys.readouterr().out.splitlines()[1].startswith("At most 1 rule of ")
 
 
 @pytest.mark.parametrize(

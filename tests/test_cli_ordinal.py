@@ -40,7 +40,7 @@ def test_a_learner_is_picked_and_checked(folder, capsys):
     assert RuleSet.from_json(said.out).classes == tuple(ORDER)
     assert "Model (additive): " in said.err
     assert "2-fold cross-validation: kappa 0." in said.err
-    assert "classes on average; median-class baseline 0.00, off by 0." in said.err
+    assert "classes; median-class baseline 0.00, mean absolute error 0." in said.err
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_model_goes_the_whole_way(folder, capsys, learner):
     assert (
         "THEN rating at least good" if learner == "frri" else "BASE rating at least fair"
     ) in shown.out
-    assert "Proved: no answer falls as rooms rises, all else being equal." in shown.err
+    assert "Proven: no prediction falls as rooms rises, other features unchanged." in shown.err
 
     assert main(["predict", model, table, "--proba", "--json"]) == 0
     told = pd.DataFrame(json.loads(capsys.readouterr().out))
@@ -92,7 +92,7 @@ def test_a_model_goes_the_whole_way(folder, capsys, learner):
     assert found["kappa"] == pytest.approx(cohen_kappa_score(true, decided, weights="quadratic"))
     assert found["mae_interval"][0] <= found["mae"] <= found["mae_interval"][1]
     assert main(["evaluate", model, table]) == 0
-    assert "classes (95% interval" in capsys.readouterr().out
+    assert "classes (95 % interval" in capsys.readouterr().out
 
     row = ["rooms=1", "noise=70", "street=main"]
     assert main(["explain", model, *row, "--at-least", "fair"]) == 0

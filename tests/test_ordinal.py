@@ -197,7 +197,7 @@ def test_what_is_proved_is_said_until_rules_are_edited():
         learner.set_params(monotonic_cst=None)
         assert (
             rules.about["monotone"]
-            == f"Proved: no answer falls as {name} rises, all else being equal."
+            == f"Proven: no prediction falls as {name} rises, other features unchanged."
         )
         assert RuleSet.from_json(rules.to_json()).about == rules.about
         assert "monotone" not in rules.without_rule(0).about

@@ -1,10 +1,10 @@
 """Evaluate a saved model on a labelled table, preferably held-out rows.
 
-Classification: accuracy with a 95% interval (Wilson), majority-class baseline, balanced accuracy,
+Classification: accuracy with a 95 % interval (Wilson), majority-class baseline, balanced accuracy,
 Brier score (0 is perfect), precision, recall, F1 and AUC of every class, and the confusion matrix.
 Ordinal classification: also the mean absolute error in classes and the quadratic kappa. Regression:
 R² (1 is perfect, 0 no better than the mean), root mean squared error and mean absolute error with
-95% intervals, and those of the mean as baseline.
+95 % intervals, and those of the mean as baseline.
 
 The last table compares every rule with its statistics in training and marks rules whose coverage
 or precision is lower, or whose mean target differs, by more than chance explains (drift). Results
@@ -54,8 +54,8 @@ def run(arguments: Arguments) -> None:
         drifted = drift(ruleset, table, truth)
         if is_training_table(ruleset, table, truth):
             say(
-                "note: all rules have the statistics of training: these seem to be the rows that "
-                "the rules were learned from, so results are too optimistic; use held-out rows."
+                "note: all rules have the statistics of training: these seem to be the training "
+                "rows, so results are too optimistic; use held-out rows."
             )
     if ruleset.task == "regression":
         facts = measures.measure_regression(truth, ruleset.predict(table))
@@ -161,7 +161,7 @@ def _drift_lines(drifted: tuple[RuleDrift, ...]) -> list[str]:
 
 
 def _interval(bounds: tuple[float, float], form: str = ".3f") -> str:
-    return f"95% interval {bounds[0]:{form}} to {bounds[1]:{form}}"
+    return f"95 % interval {bounds[0]:{form}} to {bounds[1]:{form}}"
 
 
 def _shown(value: float | None, form: str) -> str:

@@ -150,7 +150,7 @@ def monotone_claim(declared: NDArray[np.int8], attributes: Sequence[Attribute]) 
     ]
     if not ways:
         return ""
-    return f"Proved: no answer falls as {' or '.join(ways)}, all else being equal."
+    return f"Proven: no prediction falls as {' or '.join(ways)}, other features unchanged."
 
 
 class SharedDocumentation:

@@ -59,20 +59,15 @@ class FrontierPoint:
     @property
     def certificate(self) -> str:
         """The proof as a sentence."""
-        n_rules, errors = len(self.ruleset), f"{self.errors:,}"
-        rules = f"of these {self.n_pool:,} rules"
-        if self.bound == 0 < self.errors:
-            return (
-                f"{self.at_most} {rules}: nothing is proved, there was no time; "
-                f"these {n_rules} make {errors} errors."
-            )
-        subject, verb = (f"No {self.at_most}", "make") if self.at_most > 1 else ("None", "makes")
-        known = f"{subject} {rules} {verb} fewer than {self.bound:,} errors"
-        if not self.proved:
-            return f"{known}; these {n_rules} make {errors}."
-        if n_rules == 1:
-            return f"{known}; this one makes no more."
-        return f"{known}; {f'these {n_rules}' if n_rules else 'no rules at all'} make no more."
+        proof = f"proven lower bound {self.bound:,}"
+        if self.proved:
+            proof = "proven minimum"
+        elif self.bound == 0:
+            proof = "no lower bound within the time limit"
+        rules = "1 rule" if self.at_most == 1 else f"{self.at_most} rules"
+        errors = "1 error" if self.errors == 1 else f"{self.errors:,} errors"
+        fewer = f" with {len(self.ruleset)}" if len(self.ruleset) < self.at_most else ""
+        return f"At most {rules} of {self.n_pool:,}: {errors}{fewer} ({proof})."
 
 
 @dataclass(frozen=True)
@@ -130,8 +125,8 @@ class Frontier:
 
     def __str__(self) -> str:
         first = (
-            f"{len(self.pool):,} rules, {self.n_objects:,} objects; "
-            f"what no rule covers is {self.pool.target} = {self.default}."
+            f"Pool of {len(self.pool):,} rules, {self.n_objects:,} samples; "
+            f"default class: {self.pool.target} = {self.default}."
         )
         return "\n".join([first, *(point.certificate for point in self.points)])
 
@@ -173,10 +168,10 @@ def frontier(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> pool = [RIPPERClassifier(random_state=seed).fit(X, y).ruleset_ for seed in range(5)]
     >>> print(frontier(pool, X, y, sizes=[1, 2, 3]))
-    11 rules, 150 objects; what no rule covers is target = 0.
-    None of these 11 rules makes fewer than 50 errors; this one makes no more.
-    No 2 of these 11 rules make fewer than 6 errors; these 2 make no more.
-    No 3 of these 11 rules make fewer than 3 errors; these 3 make no more.
+    Pool of 11 rules, 150 samples; default class: target = 0.
+    At most 1 rule of 11: 50 errors (proven minimum).
+    At most 2 rules of 11: 6 errors (proven minimum).
+    At most 3 rules of 11: 3 errors (proven minimum).
     """
     limits = sorted({operator.index(size) for size in sizes})
     if not limits or limits[0] < 1:

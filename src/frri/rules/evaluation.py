@@ -43,7 +43,7 @@ def evaluation_text(estimate: Mapping[str, Any]) -> str:
     low, high = estimate["interval"]
     baseline, measure = estimate["baseline"], estimate["measure"]
     constant = "majority class" if measure == "accuracy" else "constant prediction"
-    error = f", off by {estimate['error']:.4g} on average" if "error" in estimate else ""
+    error = f", mean absolute error {estimate['error']:.4g}" if "error" in estimate else ""
     return (
         f"On held-out rows: {measure} {estimate['score']:.2f} "
         f"(95 % interval {low:.2f} to {high:.2f}, {estimate['rows']:,} rows){error}; "

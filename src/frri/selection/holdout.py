@@ -410,9 +410,9 @@ class HoldoutResult:
 
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""
-        off_by = {
-            "regression": ", off by {error:.4g} on average",
-            "ordinal": ", off by {error:.2f} classes on average",
+        error = {
+            "regression": ", mean absolute error {error:.4g}",
+            "ordinal": ", mean absolute error {error:.2f} classes",
         }.get(self.task, "")
         own, n_splits = self._encoded, int(self.fold.max()) + 1
         if n_splits > 1:
@@ -428,9 +428,9 @@ class HoldoutResult:
         )
         return (
             f"{kind}: {self.measure} {score:.2f} ({spread})"
-            f"{off_by.format(**self._mean_error(own))}; {constant} baseline {self.baseline[1]:.2f}"
-            f"{off_by.format(**self._mean_error(self._constant))}"
-            f"{': no better than that' * is_worse}"
+            f"{error.format(**self._mean_error(own))}; {constant} baseline {self.baseline[1]:.2f}"
+            f"{error.format(**self._mean_error(self._constant))}"
+            f"{', not better than the baseline' * is_worse}"
         )
 
     @cached_property
@@ -479,7 +479,7 @@ class HoldoutResult:
         return {"error": float(f"{np.average(difference, weights=given.weights):.9g}")}
 
     def _interval(self) -> tuple[float, float]:
-        """Return the 95% confidence interval of the score."""
+        """Return the 95 % confidence interval of the score."""
         known, n = self._encoded, len(self.truth)
         if self.task == "regression":
             found = measures.measure_regression(*known[:3])

@@ -107,7 +107,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     >>> frri.predict(pd.DataFrame({"rooms": [2, 3], "noise": [55, 55]})).tolist()
     ['fair', 'fair']
     >>> print(frri.selection_.monotone)
-    Proved: no answer falls as rooms rises or noise falls, all else being equal.
+    Proven: no prediction falls as rooms rises or noise falls, other features unchanged.
     """
 
     _algorithm = "FRRI"
