@@ -95,29 +95,18 @@ class Scores:
         return "additive" if lacks <= self.error(self.best, "additive") else self.best
 
 
-def at_least_as_good(scores):
-    leader = scores.favorite()
-    return scores.simplest([n for n in scores.names if scores.score[n] >= scores.score[leader]])
-
-
-def half_as_long(scores):
-    leader = scores.favorite()
-    most = 0.5 * scores.conditions[leader]
-    close = [n for n in scores.close(leader, 0.005) if scores.conditions[n] <= most]
-    return scores.simplest([leader, *close])
-
-
 RULES = {
     "best score": lambda s: s.best,
     "fewest conditions within one standard error and 0.005 of the best": lambda s: s.simplest(
         s.close(s.best, 0.005)
     ),
     "the same within 0.01": lambda s: s.simplest(s.close(s.best, 0.01)),
-    "additive rules lead unless another is better by one standard error, then fewest conditions": (
-        lambda s: s.simplest(s.close(s.favorite(), 0.005))
-    ),
-    "the same, but only of those with at least the leader's score": at_least_as_good,
-    "the same, but only of those with at most half the leader's conditions": half_as_long,
+    **{
+        f"additive rules lead unless another is better by one standard error; then fewest conditions within {most}": (
+            lambda s, most=most: s.simplest(s.close(s.favorite(), most))
+        )
+        for most in (0.005, 0.002, 0.0)
+    },
     "additive rules unless another is better by one standard error": lambda s: s.favorite(),
     "additive rules always": lambda _: "additive",
 }

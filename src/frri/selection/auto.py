@@ -31,7 +31,7 @@ from frri.selection.metrics import LOWER_IS_BETTER, METRICS
 
 # Candidate that leads unless another is clearly better, and the loss of score that fewer conditions
 # are worth, at most.
-FAVORITE, CLOSE = "additive", 0.005
+FAVORITE, CLOSE, NEGLIGIBLE = "additive", 0.002, 0.005
 
 # Rules that a person reads, at most; of many classes, twice their number.
 MOST_RULES = 40
@@ -266,7 +266,7 @@ def choose_result(results: Mapping[str, HoldoutResult]) -> str:
     The best of several scores is too high by chance. Therefore additive rules, the best candidate
     on most tables, lead unless another score is better by more than one standard error of the
     difference. About as good are those whose score is lower than the leader's by at most one
-    standard error of the difference, and by at most 0.005; if the leader is no better than a
+    standard error of the difference, and by at most 0.002; if the leader is no better than a
     constant prediction, all that differ by at most 0.005.
     """
     leader = next(iter(results))
@@ -278,7 +278,7 @@ def choose_result(results: Mapping[str, HoldoutResult]) -> str:
         name
         for name, one in results.items()
         if one.is_close(results[leader], CLOSE)
-        or (not results[leader].beats_baseline and one.loss(results[leader]) <= CLOSE)
+        or (not results[leader].beats_baseline and one.loss(results[leader]) <= NEGLIGIBLE)
     ]
     return min(close, key=lambda name: (results[name].n_conditions, results[name].n_rules))
 
@@ -302,7 +302,7 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
     there is time. Additive rules lead unless another score on held-out samples is better by more
     than one standard error of the paired difference: the best of several scores is too high by
     chance. Of those whose score is lower than the leader's by at most one standard error, and by at
-    most 0.005, the one with the fewest conditions is chosen. Estimators of more than 40 rules (with
+    most 0.002, the one with the fewest conditions is chosen. Estimators of more than 40 rules (with
     more than 20 classes, twice their number) are chosen only if all have more. A random forest and
     gradient boosting are evaluated on the same folds: they show what readable rules cost.
 
