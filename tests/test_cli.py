@@ -1186,6 +1186,7 @@ def test_rules_on_a_column_of_many_categories_are_pointed_out(folder, capsys):
 @posix
 def test_bash_completes_commands_and_options(capsys):
     script = run(["completion"], capsys)
+    assert run(["completion", "zsh"], capsys).endswith(f"bashcompinit\n{script}")
 
     def completed(*words):
         given = f"COMP_WORDS=(frri {' '.join(words)}); COMP_CWORD={len(words)}; _frri"

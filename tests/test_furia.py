@@ -28,7 +28,7 @@ from test_ripper import as_tests, compare_with_reference
 
 @parametrize_with_checks(
     [
-        FURIAClassifier(random_state=0),
+        FURIAClassifier(),
         FURIAClassifier(t_norm="minimum", fallback="priors", optimizations=1),
     ]
 )
@@ -128,22 +128,22 @@ def test_whole_rules(seed):
     frame = naive.as_frame(X, nominal)
     weights = None if seed < 30 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
     model = FURIAClassifier(random_state=seed, missing="fails")
-    table = model._training_table(frame, y, weights)
-    random = np.random.RandomState(seed)
+    table = model._with_copies(model._training_table(frame, y, weights))
+    random, weights = np.random.RandomState(seed), table.weights
 
     def deal(rows):
-        chosen = np.zeros(len(X), dtype=bool)
+        chosen = np.zeros(len(table.values), dtype=bool)
         chosen[rows] = True
         parts = split(table.classes, chosen, 3, random)
         return [np.flatnonzero(part).tolist() for part in parts]
 
     expected = []
-    for label in model.classes_:
-        own = (y == label).tolist()
+    for c, label in enumerate(table.labels):
+        own = (table.classes == c).tolist()
         problem = naive.ClassProblem(
             table.values,
             own,
-            list(range(len(X))),
+            list(range(len(table.values))),
             [attribute.kind == "nominal" for attribute in table.attributes],
             float(np.average(own, weights=weights)),
             2,
@@ -156,7 +156,7 @@ def test_whole_rules(seed):
             tests = naive.tightest(rule)
             supports = naive.fuzzify(table.values, own, tests, weights)
             expected.append((label, tests, without_gaps(tests, supports, table.values)))
-    model.fit(frame, y, sample_weight=weights)
+    model._learn(table)
     assert [as_naive_rule(rule, table.attributes) for rule in model.ruleset_] == expected
 
 

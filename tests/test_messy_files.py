@@ -319,6 +319,11 @@ def test_few_values_that_come_again_are_categories_even_if_most_are_numbers(fold
         "(--numeric cylinders takes it as numbers)." in said
     )
     assert model["attributes"][0]["categories"] == ["4", "6", "8", "rotary"]
+    code, said, _ = said_of(capsys, "x.csv", "--strict")
+    assert code == 2
+    assert (
+        "holds 'rotary' in row 8 among numbers; correct or empty it, or declare the column" in said
+    )
     said, model = fitted(capsys, "--no-check", "--numeric", "cylinders")
     assert "rotary" not in said
     assert re.search(r"3 numeric, 1 nominal \(\w+: \d+ values\); 1 missing value", said)

@@ -550,6 +550,24 @@ def test_spreadsheets_are_measured_before_their_cells_are_allocated(tmp_path):
 
 
 @pytest.mark.parametrize("bomb", [False, True])
+def test_cells_without_places_are_counted(bomb, tmp_path, monkeypatch):
+    pd.DataFrame({"a": range(2000), "b": range(2000)}).to_excel(tmp_path / "x.xlsx", index=False)
+    with ZipFile(tmp_path / "x.xlsx") as old:
+        parts = {name: old.read(name) for name in old.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = re.sub(rb' r="[A-Z]*\d+"', b"", parts[sheet])
+    monkeypatch.setattr(files, "CELL_BYTES", 1 << 20 if bomb else 32)
+    with ZipFile(tmp_path / "x.xlsx", "w") as new:
+        for name, part in parts.items():
+            new.writestr(name, part)
+    if bomb:
+        with pytest.raises(ValueError, match=f"x.xlsx {TOO_LARGE}"):
+            read_table(tmp_path / "x.xlsx")
+    else:
+        assert len(read_table(tmp_path / "x.xlsx")) == 2000
+
+
+@pytest.mark.parametrize("bomb", [False, True])
 def test_documents_are_measured_with_their_repeated_rows(bomb, tmp_path):
     pd.DataFrame({"a": [1], "b": [2]}).to_excel(tmp_path / "x.ods", index=False, engine="odf")
     with ZipFile(tmp_path / "x.ods") as old:

@@ -39,9 +39,7 @@ COMPARISONS = {kernels.AT_MOST: "<=", kernels.AT_LEAST: ">=", kernels.EQUAL: "="
 RIPPER = RIPPERClassifier()
 
 
-@parametrize_with_checks(
-    [RIPPERClassifier(random_state=0), RIPPERClassifier(prune=False, optimizations=0)]
-)
+@parametrize_with_checks([RIPPERClassifier(), RIPPERClassifier(prune=False, optimizations=0)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -314,14 +312,14 @@ def test_whole_decision_list(seed, optimizations):
     frame = naive.as_frame(X, nominal)
     weights = None if seed < 40 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
     model = RIPPERClassifier(random_state=seed, missing="fails", optimizations=optimizations)
-    table = model._training_table(frame, y, weights)
-    random = np.random.RandomState(seed)
+    table = model._with_copies(model._training_table(frame, y, weights))
+    random, weights = np.random.RandomState(seed), table.weights
     sizes = np.bincount(table.classes, weights)
     shuffled = random.permutation(len(sizes))
     order = sorted(shuffled.tolist(), key=lambda c: sizes[c])
 
     def deal(rows):
-        chosen = np.zeros(len(X), dtype=bool)
+        chosen = np.zeros(len(table.values), dtype=bool)
         chosen[rows] = True
         parts = split(table.classes, chosen, 3, random)
         return [np.flatnonzero(part).tolist() for part in parts]
@@ -329,9 +327,35 @@ def test_whole_decision_list(seed, optimizations):
     kinds = [attribute.kind == "nominal" for attribute in table.attributes]
     how = {"optimizations": optimizations, "weights": weights}
     expected = naive.decision_list(table.values, table.classes.tolist(), kinds, order, deal, **how)
-    model.fit(frame, y, sample_weight=weights)
+    model._learn(table)
     found = [ranges(bounds_of(rule, table.attributes), table.values) for rule in model.ruleset_]
     assert found == [ranges(naive.tightest(rule), table.values) for _, rule in expected] + [[]]
+
+
+@pytest.mark.parametrize("learner", [RIPPERClassifier, FURIAClassifier])
+def test_integer_weights_are_repetitions_in_any_order(learner):
+    """Also with weights of 0 and with weights of classes, which do not repeat samples."""
+    for seed in range(6):
+        X, y, nominal = naive.random_table(seed)
+        random = np.random.default_rng(seed)
+        weights = random.integers(0, 4, len(X)) + (np.arange(len(X)) < 2)
+        order, rows = random.permutation(len(X)), np.arange(len(X)).repeat(weights)
+        frame = naive.as_frame(X, nominal)
+        model = learner(random_state=seed)
+        expected = model.fit(frame.iloc[rows], y[rows]).ruleset_
+        found = model.fit(frame.iloc[order], y[order], sample_weight=weights[order]).ruleset_
+        assert found.rules == expected.rules
+        assert found.trust == expected.trust
+
+
+def test_a_table_of_distinct_samples_keeps_its_order():
+    table = RIPPER._training_table(np.arange(9.0)[::-1, None], [0, 1, 1] * 3)
+    assert RIPPER._with_copies(table).values.tolist() == table.values.tolist()
+    doubled = replace(table, weights=np.full(9, 2.0))
+    weighted = RIPPERClassifier(class_weight={0: 2, 1: 2})._with_copies(doubled)
+    assert weighted.values.tolist() == table.values.tolist()
+    assert len(RIPPER._with_copies(doubled).values) == 18
+    assert len(RIPPER._with_copies(replace(table, weights=np.full(9, 20_000.0))).values) == 9
 
 
 def bounds_of(rule, attributes):

@@ -46,8 +46,7 @@ FEW = {"max_rules": 4, "references": False, "cv": 2}
 
 @parametrize_with_checks(
     [
-        # RIPPER divides samples at random: with a seed, as where it is checked itself.
-        AutoRulesClassifier(estimators=["ripper", "additive"], random_state=0, **FEW),
+        AutoRulesClassifier(estimators=["ripper", "additive"], **FEW),
         AutoRulesRegressor(estimators=["additive"], **FEW),
         AutoRulesOrdinalClassifier(estimators=["additive"], **FEW),
     ]
@@ -57,8 +56,8 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-def test_weights_are_repetitions_for_candidates_without_randomness():
-    model = AutoRulesClassifier(estimators=["additive", "compact", "frri"], references=False)
+def test_weights_are_repetitions_for_all_candidates():
+    model = AutoRulesClassifier(references=False)
     check_sample_weight_equivalence_on_dense_data("AutoRulesClassifier", model)
 
 

@@ -39,7 +39,7 @@ COMMANDS = {
     "frontier": "find K rules with the fewest errors, proven optimal",
     "demo": "train, test and explain rules on built-in data",
     "example": "write an artificial table to try the commands with",
-    "completion": "write a script that completes commands and options in bash",
+    "completion": "write a script that completes commands and options in bash or zsh",
     "help": "describe a command",
 }
 
@@ -52,6 +52,9 @@ MODULES = {"example": "demo", "view": "report"}
 
 # Commands without a module.
 OWN = ("completion", "help")
+
+# Shells that completion works in, and the first line of its script there.
+SHELLS = {"bash": "", "zsh": "autoload -U +X bashcompinit && bashcompinit\n"}
 
 # Options of version 0.1.0 under their new names; the old ones go with 0.4.
 RENAMED = {
@@ -120,8 +123,9 @@ def _run(argv: list[str]) -> int:
 
     find_name(name, COMMANDS, "frri", "command")
     if name == "completion":
-        Parser("frri completion", getdoc(complete) or "").parse(argv[1:])
-        sys.stdout.write(complete())
+        parser = Parser("frri completion", getdoc(complete) or "")
+        parser.add_argument("shell", nargs="?", choices=SHELLS, default="bash", help="the shell")
+        sys.stdout.write(SHELLS[parser.parse(argv[1:]).shell] + complete())
         return DONE
     module, parser = _command(name)
     arguments = parser.parse([_rename_option(name, one) for one in argv[1:]])
@@ -141,9 +145,10 @@ def _command(name: str) -> tuple[Any, Parser]:
 
 
 def complete() -> str:
-    """Write a script that completes commands and options in bash (in zsh after bashcompinit).
+    """Write a script that completes commands and options in bash or zsh.
 
     $ source <(frri completion)
+    $ source <(frri completion zsh)
     $ frri completion > ~/.local/share/bash-completion/completions/frri
     """
     known = {name: _command(name)[1].options() for name in COMMANDS if name not in OWN}

@@ -120,7 +120,7 @@ class Parser(argparse.ArgumentParser):
         numeric = "numeric columns, even if they look like identifiers or contain words"
         self.add("--numeric A,B", numeric, **many)
         self.add("--ordinal COLUMN=A<B<C", "a column and its values from low to high", **many)
-        self.add("--strict", "reject words in numeric columns (default: treat them as missing)")
+        self.add("--strict", "reject words among numbers (default: missing values or categories)")
 
     def add_reading_options(self, *, labelled: bool = False) -> None:
         """Add the options for missing values and dates, and for rows without a class or number."""

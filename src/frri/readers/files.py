@@ -248,12 +248,14 @@ def _xlsx_size(book: ZipFile) -> int:
     sheet: Any = _SHEET.search(book.read("xl/workbook.xml"))
     place = rb"<Relationship\s(?=[^>]*?\bId=\"%b\")[^>]*?\bTarget=\"(?:/xl/)?([^\"]+)"
     part: Any = re.search(place % re.escape(sheet[1]), book.read("xl/_rels/workbook.xml.rels"))
-    columns, rows = set(), 0
-    for cell in _CELL.finditer(book.read(f"xl/{part[1].decode()}")):
+    columns, rows, content = set(), 0, book.read(f"xl/{part[1].decode()}")
+    for cell in _CELL.finditer(content):
         columns.add(cell[1])
         rows = max(rows, int(cell[2]))
     letters = max(columns, key=lambda text: (len(text), text), default=b"")
-    return rows * functools.reduce(lambda n, letter: 26 * n + letter - 64, letters, 0)
+    width = functools.reduce(lambda n, letter: 26 * n + letter - 64, letters, 0)
+    # Cells need not state where they are.
+    return max(rows * width, content.count(b"</c>") + content.count(b":c>"))
 
 
 def _ods_size(content: bytes) -> int:

@@ -441,7 +441,7 @@ def resolve_words(
     nominal, numeric : collection of str
         Columns that the user has declared.
     strict : bool, default=False
-        If True, raise a ValueError for words among numbers instead of dropping them.
+        If True, raise a ValueError for words among numbers or dates.
 
     Examples
     --------
@@ -467,14 +467,15 @@ def resolve_words(
                 continue
             words = column[column.notna() & ~fitting]
             note = f"Column {name!r} holds {words.iloc[0]!r} in row {row + 1} among {kind}"
-            if different <= FEWEST_NAMES and column.count() >= REPEATED * different:
-                option = f" (--numeric {shown} takes it as numbers)" if kind == "numbers" else ""
-                note += f"; the column is taken as nominal{option}."
-            elif strict or kind == "dates":
+            is_few = different <= FEWEST_NAMES and column.count() >= REPEATED * different
+            if strict or (kind == "dates" and not is_few):
                 raise ValueError(
                     f"{note}; correct or empty it, or declare the column as nominal "
                     f"(--nominal {shown})."
                 )
+            if is_few:
+                option = f" (--numeric {shown} takes it as numbers)" if kind == "numbers" else ""
+                note += f"; the column is taken as nominal{option}."
             else:
                 changed[name] = parse_numbers(column)
                 marks = quote_name(",".join(map(str, words.unique()[:MOST_MARKS])))

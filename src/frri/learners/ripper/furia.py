@@ -36,9 +36,10 @@ class FURIAClassifier(GrownRuleClassifier):
     nominal ones (columns of text in a data frame) are tested for one value and stay crisp. A test
     of a missing value fails.
 
-    Samples are drawn one by one to grow and to prune rules. Weights count in every sum, but a
-    sample of weight 3 need not give the same rules as three equal samples. The division is random;
-    time grows a little faster than the number of samples.
+    Samples are drawn at random to grow and to prune rules. One with an integer weight stands for
+    as many equal samples, which are drawn one by one (up to a sum of 100,000); other weights, and
+    those of classes, count in every sum. Rules from a table with equal samples do not depend on its
+    order. Time grows a little faster than the number of samples.
 
     Parameters
     ----------
@@ -96,6 +97,7 @@ class FURIAClassifier(GrownRuleClassifier):
     keeps_hopeless = True
 
     def _learn(self, table: TrainingTable) -> None:
+        table = self._with_copies(table)
         meaning: dict[str, Any] = {"t_norm": self.t_norm, "fallback": FALLBACKS[self._fallback()]}
         made = partial(self._measured, table, combination="sum", **meaning)
         self.ruleset_ = self._within_limits(list(self._fuzzy_rules(table)), made, table)
