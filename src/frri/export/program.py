@@ -1,8 +1,8 @@
 """The scoring program: a rule set of any semantics as a list of named scalar assignments.
 
 `lower` turns a `RuleSet` into a `Program` once; printers turn the program into Python, JavaScript,
-ONNX, spreadsheets and so on, and know nothing about semantics. The order of operations of a program
-is that of `frri.rules.inference`, so that every printer predicts what the library predicts.
+SQL, ONNX, spreadsheets and so on, and know nothing about semantics. The order of operations of a
+program is that of `frri.rules.inference`, so that every printer predicts what the library predicts.
 `evaluate` runs a program for one row in plain Python and is the reference for printers.
 
 A program is a list of *steps*, in an order in which every name is assigned before it is used:
@@ -46,8 +46,9 @@ category by the texts of `frri.table.encode.category_texts`; a text that is no c
 of its own, but missing where categories are ordered. Imputation and clipping are steps.
 
 Names of steps: `x1` column 1 as read, `y1` imputed and clipped; `c1` conditions, without repetition
-(truths, or numbers where they have a slope); `d1` degree and `v1` strength of rule 1; `s1` score of
-class 1; `p1` probability of class 1. The outputs are nodes:
+(truths, or numbers where they have a slope); `d1` degree and `v1` strength of rule 1; `n1` its vote
+where no rule fires; `u1` and `j1` are parts of these; `s1` score of class 1; `p1` probability of
+class 1. The outputs are nodes:
 
 - `prediction`: label or number, `score`: the score of the predicted class (0 where no rule fires
   and a fallback chooses the class), `rule`: number of the deciding rule from 1, 0 where there is
@@ -241,13 +242,12 @@ class _Lowering:
         """Lower columns, conditions, rules, scores, the decision and the probabilities."""
         ruleset, name = self.ruleset, self.ruleset.semantics.name
         self._read_columns()
-        self.degrees = [self._degree(r, rule) for r, rule in enumerate(ruleset)]
-        weights = [const(rule.weight) for rule in ruleset]
-        pairs = zip(weights, self.degrees, strict=True)
-        self.votes = [
-            degree if weight == ONE else self._let(f"v{r}", _node("mul", weight, degree))
-            for r, (weight, degree) in enumerate(pairs, start=1)
-        ]
+        self.degrees, self.votes = list[Expr](), list[Expr]()
+        for r, rule in enumerate(ruleset, start=1):
+            degree, weight = self._degree(r, rule), const(rule.weight)
+            self.degrees.append(degree)
+            vote = _node("mul", weight, degree)
+            self.votes.append(degree if weight == ONE else self._let(f"v{r}", vote))
         decide = {
             "softmax-votes": self._softmax_votes,
             "at-least-class": self._at_least_class,
@@ -429,7 +429,7 @@ class _Lowering:
         slopes = [c for c in found if self.kinds[c.value] != "truth"]
         degree = self._join(slopes)
         degree = _if(_all(tests), degree, ZERO) if tests else degree
-        return self._let(f"d{r + 1}", degree, rule_text(self.ruleset, rule))
+        return self._let(f"d{r}", degree, rule_text(self.ruleset, rule))
 
     def _join(self, degrees: Sequence[Expr]) -> Expr:
         """Join degrees by the t-norm, from left to right."""
@@ -474,16 +474,17 @@ class _Lowering:
 
     def _stretched(self, rule: Rule) -> Expr:
         """Return the degree of the longest beginning of a rule that holds, times its weight."""
-        weights, parts, degree = rule.partial_weights, [ZERO], ONE
-        if not weights or not rule.conditions:
+        if not rule.partial_weights or not rule.conditions:
             return ZERO
         memberships = self._memberships(rule)
-        for k, membership in enumerate(memberships, start=1):
-            degree = self._join([degree, membership]) if k > 1 else membership
-            degree = self._share("j", degree)
-            parts.append(_node("mul", degree, const(weights[k])))
-        kept = _first([_compare(m, "<=", ZERO) for m in memberships])
-        return _pick(kept, parts)
+        kept = self._share("j", _first([_compare(m, "<=", ZERO) for m in memberships]))
+        # 1 is neutral in every t-norm.
+        held = [
+            _if(_compare(kept, ">", place(k)), membership, ONE)
+            for k, membership in enumerate(memberships)
+        ]
+        weights = [ZERO, *map(const, rule.partial_weights[1 : len(held) + 1])]
+        return _node("mul", self._join(held), _pick(kept, weights))
 
     def _partial(self, rule: Rule) -> Expr:
         """Return the weight of the subset of conditions that hold; 0 where none does."""
