@@ -3,7 +3,7 @@
 `lower` turns a `RuleSet` into a `Program` once; printers turn the program into Python, JavaScript,
 SQL, ONNX, spreadsheets and so on, and know nothing about semantics. The order of operations of a
 program is that of `frri.rules.inference`, so that every printer predicts what the library predicts.
-`evaluate` runs a program for one row in plain Python and is the reference for printers.
+The tests run programs in plain Python as the reference for printers.
 
 A program is a list of *steps*, in an order in which every name is assigned before it is used:
 
@@ -60,11 +60,10 @@ class 1. The outputs are nodes:
 Decisions never depend on `exp`, which engines round differently.
 """
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from math import exp, inf, isnan
+from math import inf, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,7 +73,7 @@ from frri.rules.inference import ABOVE_HALF, LARGEST_EXPONENT, SLIGHTLY_MORE, la
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import condition_text, rule_text
-from frri.table import Attribute, to_matrix
+from frri.table import Attribute
 
 # Terms of one sum or product: compilers limit the depth of expressions.
 BLOCK = 100
@@ -86,6 +85,13 @@ class Expr(NamedTuple):
     op: str
     args: tuple["Expr", ...] = ()
     value: Any = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the expression, with repetition."""
+        if self.op == "name":
+            return [self.value]
+        return [name for arg in self.args for name in arg.names]
 
 
 class Assignment(NamedTuple):
@@ -124,8 +130,6 @@ class Program:
     c1 = compare # age < 30
     d1 = if # IF age < 30 THEN class = no   [weight 0.90]
     v1 = mul #
-    >>> evaluate(program, {"age": 25})["prediction"]
-    'no'
     """
 
     ruleset: RuleSet
@@ -157,6 +161,19 @@ def lower(ruleset: RuleSet) -> Program:
 
 
 # ---------------------------------------------------------------- expressions
+
+
+def expressions(steps: Sequence[Step]) -> Iterator[Expr]:
+    """Yield the expressions of steps."""
+    for step in steps:
+        if isinstance(step, Assignment):
+            yield step.value
+            continue
+        yield step.test
+        yield from expressions((*step.holds, *step.fails))
+        for _, *values in step.results:
+            yield from values
+
 
 _KINDS = {
     **dict.fromkeys(("truth", "missing", "among", "compare", "all", "any"), "truth"),
@@ -823,92 +840,3 @@ class _Decision(NamedTuple):
 
 def _named(prefix: str, values: Sequence[Expr]) -> dict[str, Expr]:
     return {f"{prefix}{k}": value for k, value in enumerate(values, start=1)}
-
-
-# ---------------------------------------------------------------- evaluation
-
-
-def evaluate(program: Program, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a program for one row, given by column names, in plain Python.
-
-    Returns
-    -------
-    dict
-        prediction, score, rule (number from 1, 0 without one), scores, degrees, probabilities
-    """
-    ruleset = program.ruleset
-    matrix = to_matrix([dict(row)], ruleset.attributes, ruleset.used_attributes)
-    columns = [_column(x, a) for x, a in zip(matrix[0].tolist(), ruleset.attributes, strict=True)]
-    scope: dict[str, Any] = {}
-    _run(program.steps, columns, scope)
-    _run(program.probability_steps, columns, scope)
-
-    found: dict[str, Any] = {
-        name: _value(getattr(program, name), columns, scope)
-        for name in ("prediction", "score", "rule")
-    }
-    for name in ("scores", "degrees", "probabilities"):
-        found[name] = [_value(node, columns, scope) for node in getattr(program, name)]
-    return found
-
-
-def _column(x: float, attribute: Attribute) -> Any:
-    """Return a value as programs see it: NaN or None where it is missing."""
-    if attribute.kind != "nominal":
-        return x
-    if isnan(x):
-        return None
-    return (attribute.categories or ())[int(x)] if x >= 0.0 else object()
-
-
-def _run(steps: Sequence[Step], columns: Sequence[Any], scope: dict[str, Any]) -> None:
-    """Add the names that steps assign to a scope."""
-    for step in steps:
-        if isinstance(step, Assignment):
-            scope[step.name] = _value(step.value, columns, scope)
-            continue
-        holds = _value(step.test, columns, scope)
-        inner = dict(scope)
-        _run(step.holds if holds else step.fails, columns, inner)
-        for name, yes, no in step.results:
-            scope[name] = _value(yes if holds else no, columns, inner)
-
-
-_OPERATIONS: Mapping[str, Callable[..., Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "add": lambda *terms: reduce(operator.add, terms),
-    "sub": operator.sub,
-    "mul": lambda *factors: reduce(operator.mul, factors),
-    "div": operator.truediv,
-    "min": min,
-    "max": max,
-    "all": lambda *tests: all(tests),
-    "any": lambda *tests: any(tests),
-    "exp": exp,
-    "first": lambda *tests: (*tests, True).index(True),
-    "index": lambda value, *values: values.index(value),
-    "missing": lambda x: x is None or x != x,  # noqa: PLR0124 - NaN differs from itself
-}
-
-
-def _value(node: Expr, columns: Sequence[Any], scope: Mapping[str, Any]) -> Any:
-    """Return the value of an expression."""
-
-    def of(arg: Expr) -> Any:
-        return _value(arg, columns, scope)
-
-    op, args, value = node
-    if op == "if":
-        return of(args[1] if of(args[0]) else args[2])
-    if op == "pick":
-        return of(args[1 + of(args[0])])
-    if op == "among":
-        return of(args[0]) in value
-    if args:
-        return _OPERATIONS[value if op == "compare" else op](*map(of, args))
-    return columns[value] if op == "column" else scope[value] if op == "name" else value

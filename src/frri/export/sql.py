@@ -197,7 +197,7 @@ class _Query:
         steps = self._define(program.steps)
         table = self._encode(place, keep)
         outputs = [self._split(node) for node in (program.prediction, program.rule, program.score)]
-        table = self._run(steps, table, [name for node in outputs for name in _names(node)])
+        table = self._run(steps, table, [name for node in outputs for name in node.names])
         prediction, rule, score = map(self._value, outputs)
         no_rule = f"CAST(NULL AS {self.dialect.integer})"
         rule = no_rule if program.rule == NO_RULE else f"NULLIF({rule}, {NO_RULE.value})"
@@ -214,13 +214,13 @@ class _Query:
                 results = [(n, self._split(a), self._split(b)) for n, a, b in step.results]
                 test = self._split(step.test)
                 found.append(Branch(test, holds, fails, tuple(results)))
-                self.needs |= {n: [*_names(test), *_names(a), *_names(b)] for n, a, b in results}
+                self.needs |= {n: [*test.names, *a.names, *b.names] for n, a, b in results}
                 continue
             name, value = step.name, step.value
             value = value if OF_RULES.fullmatch(name) else self._split(value, name)
             found.append(Assignment(name, value))
             if name not in self.folds:
-                self.definitions[name], self.needs[name] = value, _names(value)
+                self.definitions[name], self.needs[name] = value, value.names
         return found
 
     def _split(self, node: Expr, name: str = "") -> Expr:
@@ -246,7 +246,7 @@ class _Query:
             name = name or f"r{len(self.folds) + 1}"
             self.fold_names[op, terms] = name
             self.folds[name] = _Fold(op, terms, most)
-            self.needs[name] = [n for term in terms for n in _names(term)] + [most] * bool(most)
+            self.needs[name] = [n for term in terms for n in term.names] + [most] * bool(most)
         return Expr("name", (), self.fold_names[op, terms])
 
     def _closure(self, wanted: Iterable[str], *columns: Iterable[str]) -> dict[str, None]:
@@ -319,7 +319,7 @@ class _Query:
     ) -> str:
         """Add the tables of one side of a branch, and return the selection of its results."""
         values = {name: yes if holds else no for name, yes, no in branch.results if name in live}
-        wanted = [*carried, *(name for value in values.values() for name in _names(value))]
+        wanted = [*carried, *(name for value in values.values() for name in value.names)]
         needed = self._closure(wanted, table.columns)
         columns = tuple(name for name in table.columns if name in needed)
         where = f"\n  WHERE CASE WHEN {self._test(branch.test)} THEN 1 ELSE 0 END = {holds:d}"
@@ -378,7 +378,7 @@ class _Query:
         terms: dict[str, list[tuple[str, Expr]]] = {}
         for fold in folds:
             for term in self.folds[fold].terms:
-                last = max(_names(term), key=order.__getitem__, default="")
+                last = max(term.names, key=order.__getitem__, default="")
                 terms.setdefault(last, []).append((fold, term))
         limit = self.dialect.most_columns
         room = inf if limit is None else limit - 20 - len(self._list(columns)) - 3 * len(folds)
@@ -407,7 +407,7 @@ class _Query:
     ) -> _Source:
         """Add tables that combine folds with the terms of a portion; other columns are dropped."""
         names = [name for name in self.definitions if name in own and name not in columns]
-        uses = [name for _, term in portion for name in _names(term)]
+        uses = [name for _, term in portion for name in term.names]
         source = self._assign("rules", table, names, uses).name
         state = {name: _column(name) for name in table.columns if name not in columns}
         terms: dict[str, list[Expr]] = {}
@@ -512,12 +512,5 @@ def _column(name: str) -> str:
     return f"{name}_" if name.isalpha() else name
 
 
-def _names(node: Expr) -> list[str]:
-    """Return the names in an expression."""
-    if node.op == "name":
-        return [node.value]
-    return [name for arg in node.args for name in _names(arg)]
-
-
 def _is_of_rules(node: Expr) -> bool:
-    return any(map(OF_RULES.fullmatch, _names(node)))
+    return any(map(OF_RULES.fullmatch, node.names))
