@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from frri.export.program import Assignment, Branch, Expr, Program, Step
+from frri.table import Attribute
+from frri.table.encode import FLAGS, category_texts, folding
 
 # Binding strength of operators, the same in both languages; everything else is closed.
 _LEVELS = {"if": 0, "any": 1, "all": 2, "compare": 3, "among": 3}
@@ -27,6 +29,12 @@ class ScriptPrinter:
     choice, sequence, find, assign, result, comment : str
         Templates of `if` (test, value, other value), of several values, of the position of a value
         (value, values), of assignments and of results of a branch (name, value), of comments.
+    template, indent, table : str
+        The module around the steps, the indentation of steps, and the template of a table of texts
+        (name, table).
+    readers : mapping
+        For each kind of column the function that reads it, and the parts of the module that define
+        this function.
     """
 
     signs: ClassVar[Mapping[str, str]]
@@ -37,16 +45,16 @@ class ScriptPrinter:
     assign: ClassVar[str]
     result: ClassVar[str]
     comment: ClassVar[str]
+    template: ClassVar[str]
+    indent: ClassVar[str]
+    table: ClassVar[str]
+    readers: ClassVar[Mapping[str, tuple[str, ...]]]
 
     def __init__(self, program: Program) -> None:
         self.program = program
 
     def literal(self, value: Any) -> str:
         """Return a number, string or boolean as source code."""
-        raise NotImplementedError
-
-    def column(self, position: int) -> str:
-        """Return the reading of a column."""
         raise NotImplementedError
 
     def missing(self, value: str, kind: str) -> str:
@@ -58,8 +66,45 @@ class ScriptPrinter:
         raise NotImplementedError
 
     def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
-        """Return two lists of lines behind a test."""
+        """Return two lists of indented lines behind a test."""
         raise NotImplementedError
+
+    def column(self, position: int) -> str:
+        """Return a call of the function that reads a column."""
+        attribute = self.program.ruleset.attributes[position]
+        arguments = ["row", self.literal(attribute.name)]
+        if _column_texts(attribute):
+            arguments.append(f"_X{position + 1}")
+            if attribute.categories and folding(attribute.categories) is str.lower:
+                arguments.append(self.literal(True))
+        return f"{self.readers[attribute.kind][0]}({', '.join(arguments)})"
+
+    def module(self, target: str) -> str:
+        """Return the whole source; the target is shown in a comment."""
+        program, ruleset = self.program, self.program.ruleset
+        tables = {f"_X{j + 1}": _column_texts(attribute) for _, j, attribute in program.columns}
+        kinds = dict.fromkeys(attribute.kind for _, _, attribute in program.columns)
+        readers = dict.fromkeys(part for kind in kinds for part in self.readers[kind][1:])
+        return self.template.format(
+            target=target,
+            classes=self.literal(list(ruleset.classes)),
+            columns=self.literal([attribute.name for attribute in ruleset.attributes]),
+            tables="".join(
+                self.table.format(name, self.literal(t)) for name, t in tables.items() if t
+            ),
+            steps=self._indented(program.steps),
+            prediction=self.expression(program.prediction),
+            rule=self.expression(program.rule),
+            score=self.expression(program.score),
+            scores=self.several(program.scores),
+            degrees=self.several(program.degrees),
+            probability_steps=self._indented(program.probability_steps),
+            probabilities=self.several(program.probabilities),
+            readers="".join(readers),
+        )
+
+    def _indented(self, steps: Sequence[Step]) -> str:
+        return "\n".join(f"{self.indent}{line}" for line in self.lines(steps))
 
     def several(self, nodes: Sequence[Expr]) -> str:
         """Return several values as one."""
@@ -121,8 +166,22 @@ class ScriptPrinter:
             for name, *values in step.results:
                 for side, value in zip(sides, values, strict=True):
                     side.append(self.result.format(name, self.expression(value)))
-            lines += self.branch(step, *sides)
+            holds, fails = ([f"{self.indent}{line}" for line in side] for side in sides)
+            lines += self.branch(step, holds, fails)
         return lines
+
+
+def _column_texts(attribute: Attribute) -> dict[str, Any]:
+    """Return what has to be looked up among the texts of a column's values."""
+    if attribute.is_flag:
+        return dict(FLAGS)
+    categories = attribute.categories or ()
+    texts = category_texts(categories)
+    if attribute.kind == "ordinal":
+        return {text: float(categories.index(c)) for text, c in texts.items()}
+    if folding(categories) is str and "" not in texts:
+        return {text: c for text, c in texts.items() if text != c}
+    return dict(texts)
 
 
 def escape_text(text: str) -> str:
