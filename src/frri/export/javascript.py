@@ -1,10 +1,9 @@
 """Rules as a JavaScript module without dependencies, printed from the scoring program."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from frri.export.program import Branch, lower
-from frri.export.script import ScriptPrinter, escape_json, escape_text
+from frri.export.script import SIGNS, ScriptPrinter, escape_json, escape_text
 from frri.rules.ruleset import RuleSet
 
 _MODULE = """\
@@ -140,12 +139,12 @@ _LARGEST_INTEGER = 2**53
 class JavaScriptPrinter(ScriptPrinter):
     """ES2020 or later: browsers, Node, Deno."""
 
-    signs: ClassVar = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "&&", "any": "||",
-                       "==": "===", "!=": "!=="}  # fmt: skip
-    functions: ClassVar = {"min": "Math.min", "max": "Math.max", "exp": "Math.exp"}
-    choice, sequence, find = "{0} ? {1} : {2}", "[{}]", "{1}.indexOf({0})"
+    signs: ClassVar = {**SIGNS, "all": "&&", "any": "||", "==": "===", "!=": "!=="}
+    functions: ClassVar = {op: f"Math.{op}({{}})" for op in ("min", "max", "exp")}
+    choice, find = "{0} ? {1} : {2}", "{1}.indexOf({0})"
     assign, result = "const {} = {};", "{} = {};"
-    comment = " // {}"
+    comment, contains = " // {}", "{1}.includes({0})"
+    missing: ClassVar = {"text": "{} === null", "number": "Number.isNaN({})"}
     template, indent, table = _MODULE, "  ", "const {} = new Map({});\n"
     readers: ClassVar = {
         "numeric": ("readNumber", _NUMBER),
@@ -159,16 +158,6 @@ class JavaScriptPrinter(ScriptPrinter):
         if isinstance(value, float):
             return repr(value).replace("inf", "Infinity")
         return escape_json(list(value.items()) if isinstance(value, dict) else value)
-
-    def missing(self, value: str, kind: str) -> str:
-        """Return a test for NaN or null."""
-        return f"{value} === null" if kind == "text" else f"Number.isNaN({value})"
-
-    def among(self, value: str, categories: Sequence[str]) -> str:
-        """Return a comparison."""
-        if len(categories) == 1:
-            return f"{value} === {escape_json(categories[0])}"
-        return f"{escape_json(list(categories))}.includes({value})"
 
     def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
         """Return declarations, if and else."""

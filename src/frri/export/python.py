@@ -1,6 +1,5 @@
 """Rules as a Python module without dependencies, printed from the scoring program."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from frri.export.program import Branch, lower
@@ -161,11 +160,10 @@ def _days(row, name):
 class PythonPrinter(ScriptPrinter):
     """Python 3.8 or later."""
 
-    signs: ClassVar = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
-    functions: ClassVar = {"min": "min", "max": "max", "exp": "exp"}
     choice, sequence, find = "{1} if {0} else {2}", "({})", "{1}.index({0})"
     assign = result = "{} = {}"
-    comment = "  # {}"
+    comment, contains = "  # {}", "{} in {}"
+    missing: ClassVar = {"text": "{} is None", "number": "isnan({})"}
     template, indent, table = _MODULE, "    ", "{} = {}\n"
     readers: ClassVar = {
         "numeric": ("_number", _NUMBER),
@@ -177,16 +175,6 @@ class PythonPrinter(ScriptPrinter):
     def literal(self, value: Any) -> str:
         """Return a value in ASCII."""
         return ascii(value)
-
-    def missing(self, value: str, kind: str) -> str:
-        """Return a test for NaN or None."""
-        return f"{value} is None" if kind == "text" else f"isnan({value})"
-
-    def among(self, value: str, categories: Sequence[str]) -> str:
-        """Return a comparison."""
-        if len(categories) == 1:
-            return f"{value} == {categories[0]!a}"
-        return f"{value} in {tuple(categories)!a}"
 
     def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
         """Return if and else."""

@@ -1,4 +1,4 @@
-"""What printing a scoring program as Python and as JavaScript has in common."""
+"""What languages have in common in which a scoring program is printed."""
 
 import json
 import re
@@ -9,46 +9,40 @@ from frri.export.program import Assignment, Branch, Expr, Program, Step
 from frri.table import Attribute
 from frri.table.encode import FLAGS, category_texts, folding
 
-# Binding strength of operators, the same in both languages; everything else is closed.
+# Binding strength of operators, the same in all languages; everything else is closed.
 _LEVELS = {"if": 0, "any": 1, "all": 2, "compare": 3, "among": 3}
 _LEVELS |= {"add": 4, "sub": 4, "mul": 5, "div": 5}
 _CLOSED = 9
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
 # Ends a script element, opens one, or starts a comment in a page around the script.
 _MARKUP = re.compile(r"<(?=[/!?a-zA-Z])")
 
 
-class ScriptPrinter:
-    """Expressions and steps of a program as source code; a subclass per language.
+class ExpressionPrinter:
+    """Expressions of a program as source code; a subclass per language.
 
     Attributes
     ----------
     signs : mapping
         Operators between arguments, and comparisons that are written in another way.
     functions : mapping
-        Names of functions.
-    choice, sequence, find, assign, result, comment : str
+        Templates of calls of functions.
+    missing : mapping
+        Templates of tests whether a number or a text is missing.
+    choice, sequence, find, pick, contains : str
         Templates of `if` (test, value, other value), of several values, of the position of a value
-        (value, values), of assignments and of results of a branch (name, value), of comments.
-    template, indent, table : str
-        The module around the steps, the indentation of steps, and the template of a table of texts
-        (name, table).
-    readers : mapping
-        For each kind of column the function that reads it, and the parts of the module that define
-        this function.
+        (value, values), of the value at a position (position, values), and of the test whether a
+        value is one of several (value, values).
     """
 
-    signs: ClassVar[Mapping[str, str]]
-    functions: ClassVar[Mapping[str, str]]
+    signs: ClassVar[Mapping[str, str]] = SIGNS
+    functions: ClassVar[Mapping[str, str]] = {"min": "min({})", "max": "max({})", "exp": "exp({})"}
+    missing: ClassVar[Mapping[str, str]]
     choice: ClassVar[str]
-    sequence: ClassVar[str]
+    sequence: ClassVar[str] = "[{}]"
+    contains: ClassVar[str]
     find: ClassVar[str]
-    assign: ClassVar[str]
-    result: ClassVar[str]
-    comment: ClassVar[str]
-    template: ClassVar[str]
-    indent: ClassVar[str]
-    table: ClassVar[str]
-    readers: ClassVar[Mapping[str, tuple[str, ...]]]
+    pick: ClassVar[str] = "{1}[{0}]"
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -57,13 +51,98 @@ class ScriptPrinter:
         """Return a number, string or boolean as source code."""
         raise NotImplementedError
 
-    def missing(self, value: str, kind: str) -> str:
-        """Return whether a number or a text is missing."""
+    def column(self, position: int) -> str:
+        """Return the reading of a column."""
         raise NotImplementedError
+
+    def name(self, name: str) -> str:
+        """Return the name of a step."""
+        return name
+
+    def compare(self, node: Expr) -> str:
+        """Return a comparison."""
+        sign = self.signs.get(node.value, node.value)
+        return f" {sign} ".join(self.expression(arg, _LEVELS["compare"] + 1) for arg in node.args)
 
     def among(self, value: str, categories: Sequence[str]) -> str:
         """Return whether a category is one of several."""
-        raise NotImplementedError
+        texts = [self.literal(category) for category in categories]
+        if len(texts) == 1:
+            return f"{value} {self.signs.get('==', '==')} {texts[0]}"
+        return self.contains.format(value, self.several(texts))
+
+    def first(self, tests: Sequence[str]) -> str:
+        """Return the position of the first test that holds."""
+        true = self.literal(True)
+        return self.find.format(true, self.several([*tests, true]))
+
+    def index(self, value: str, values: Sequence[str]) -> str:
+        """Return the position of a value."""
+        return self.find.format(value, self.several(values))
+
+    def several(self, values: Sequence[str]) -> str:
+        """Return several values as one."""
+        is_tuple = self.sequence[0] == "("
+        return self.sequence.format(", ".join(values) + "," * (is_tuple and len(values) == 1))
+
+    def expression(self, node: Expr, level: int = 0) -> str:
+        """Return an expression, in parentheses if it binds more weakly than the level."""
+        op, args, value = node
+        own = _LEVELS.get(op, _CLOSED)
+        if not args:
+            shown = self._leaf(op, value)
+        elif op == "if":
+            shown = self.choice.format(*(self.expression(a, k < 2) for k, a in enumerate(args)))
+        elif op == "compare":
+            shown = self.compare(node)
+        elif op in self.signs:
+            # From left to right: an equally strong argument needs parentheses unless it is first.
+            parts = [self.expression(arg, own + (k > 0)) for k, arg in enumerate(args)]
+            shown = f" {self.signs[op]} ".join(parts)
+        else:
+            shown = self._call(node)
+        return f"({shown})" if own < level else shown
+
+    def _leaf(self, op: str, value: Any) -> str:
+        if op == "name":
+            return self.name(value)
+        return self.column(value) if op == "column" else self.literal(value)
+
+    def _call(self, node: Expr) -> str:
+        op, args, value = node
+        first, *others = texts = [self.expression(arg) for arg in args]
+        special: Mapping[str, Callable[[], str]] = {
+            "missing": lambda: self.missing[self.program.kind(args[0])].format(first),
+            "among": lambda: self.among(first, value),
+            "pick": lambda: self.pick.format(first, self.several(others)),
+            "index": lambda: self.index(first, others),
+            "first": lambda: self.first(texts),
+        }
+        return special[op]() if op in special else self.functions[op].format(", ".join(texts))
+
+
+class ScriptPrinter(ExpressionPrinter):
+    """A module that runs a program; a subclass per language.
+
+    Attributes
+    ----------
+    assign, result, comment : str
+        Templates of assignments and of results of a branch (name, value), and of comments.
+    template, indent, table : str
+        The module around the steps, the indentation of steps, and the template of a table of texts
+        (name, table).
+    readers : mapping
+        For each kind of column the function that reads it, and the parts of the module that define
+        this function.
+    """
+
+    assign: ClassVar[str]
+    result: ClassVar[str]
+    comment: ClassVar[str]
+    template: ClassVar[str]
+    indent: ClassVar[str]
+    table: ClassVar[str]
+    readers: ClassVar[Mapping[str, tuple[str, ...]]]
 
     def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
         """Return two lists of indented lines behind a test."""
@@ -96,62 +175,18 @@ class ScriptPrinter:
             prediction=self.expression(program.prediction),
             rule=self.expression(program.rule),
             score=self.expression(program.score),
-            scores=self.several(program.scores),
-            degrees=self.several(program.degrees),
+            scores=self._expressions(program.scores),
+            degrees=self._expressions(program.degrees),
             probability_steps=self._indented(program.probability_steps),
-            probabilities=self.several(program.probabilities),
+            probabilities=self._expressions(program.probabilities),
             readers="".join(readers),
         )
 
+    def _expressions(self, nodes: Sequence[Expr]) -> str:
+        return self.several([self.expression(node) for node in nodes])
+
     def _indented(self, steps: Sequence[Step]) -> str:
         return "\n".join(f"{self.indent}{line}" for line in self.lines(steps))
-
-    def several(self, nodes: Sequence[Expr]) -> str:
-        """Return several values as one."""
-        return self._several([self.expression(node) for node in nodes])
-
-    def _several(self, values: Sequence[str]) -> str:
-        return self.sequence.format(", ".join(values) + ("," if len(values) == 1 else ""))
-
-    def expression(self, node: Expr, level: int = 0) -> str:
-        """Return an expression, in parentheses if it binds more weakly than the level."""
-        op, args, value = node
-        own = _LEVELS.get(op, _CLOSED)
-        if not args:
-            shown = self._leaf(op, value)
-        elif op == "if":
-            shown = self.choice.format(*(self.expression(a, k < 2) for k, a in enumerate(args)))
-        elif op == "compare":
-            sign = self.signs.get(value, value)
-            shown = f" {sign} ".join(self.expression(arg, own + 1) for arg in args)
-        elif op in self.signs:
-            # From left to right: an equally strong argument needs parentheses unless it is first.
-            parts = [self.expression(arg, own + (k > 0)) for k, arg in enumerate(args)]
-            shown = f" {self.signs[op]} ".join(parts)
-        else:
-            shown = self._call(node)
-        return f"({shown})" if own < level else shown
-
-    def _leaf(self, op: str, value: Any) -> str:
-        if op == "name":
-            return str(value)
-        return self.column(value) if op == "column" else self.literal(value)
-
-    def _call(self, node: Expr) -> str:
-        op, args, value = node
-        first, *others = (self.expression(arg) for arg in args)
-        special: Mapping[str, Callable[[], str]] = {
-            "missing": lambda: self.missing(first, self.program.kind(args[0])),
-            "among": lambda: self.among(first, value),
-            "pick": lambda: f"{self._several(others)}[{first}]",
-            "index": lambda: self.find.format(first, self._several(others)),
-            "first": lambda: self.find.format(
-                self.literal(True), self._several([first, *others, self.literal(True)])
-            ),
-        }
-        if op in special:
-            return special[op]()
-        return f"{self.functions[op]}({', '.join([first, *others])})"
 
     def lines(self, steps: Sequence[Step]) -> list[str]:
         """Return the lines of steps, with their meanings in comments."""
