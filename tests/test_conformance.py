@@ -10,12 +10,13 @@ import make_conformance
 from frri import RuleSet
 from frri.explain.bounds import DecisionBounds, Goal, Space
 from frri.export import to_javascript, to_python
-from frri.export.program import Assignment, evaluate, lower
+from frri.export.program import Assignment, lower
 from frri.fuzzy import T_NORMS
 from frri.rules import _predict_kernels as bulk
 from frri.rules.inference import Decision
 from frri.rules.semantics import MEANINGS, Missing
 from frri.table import to_matrix
+from naive_program import evaluate
 from programs import PAGE_EVALUATOR, duck_answers, records, sqlite_answers
 
 TABLE = json.loads(make_conformance.PATH.read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, fuzzy, read_table
 from frri.export import (
     FORMATS,
-    sql_rules,
+    sql,
     to_csv,
     to_javascript,
     to_latex,
@@ -253,7 +253,7 @@ def test_hundreds_of_rules_fit_into_a_query(n_rules, n_conditions, options, duck
     "semantics", ["softmax-votes", "added-contributions", "weighted-mean", "at-least-class"]
 )
 def test_portions_of_rules_add_up(semantics, monkeypatch, duck):
-    monkeypatch.setattr(sql_rules, "PORTION", 4)
+    monkeypatch.setattr(sql, "PORTION", 4)
     random = np.random.default_rng(4)
     numbers = MEANINGS[semantics].task == "regression"
     rules = []

@@ -12,15 +12,16 @@ underscores. Dates are days since 1970. A missing value is null.
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from frri._util import one_line
 from frri.export.program import Assignment, Expr, Program, Step, lower
+from frri.export.script import SIGNS, ExpressionPrinter
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.inference import last_resort
 from frri.rules.ruleset import RuleSet
@@ -67,24 +68,25 @@ def to_dmn(ruleset: RuleSet) -> str:
     name = one_line(ruleset.target)
     root.attrib |= {"id": "rules", "name": name, "namespace": "https://frri/rules"}
     names = _identifiers(program)
+    feel = Feel(program, names)
     for name, (_, _, attribute) in zip(names.values(), program.columns, strict=True):
         data = _add(root, "inputData", id=name, name=name, label=one_line(attribute.name))
         kind = "number" if attribute.categories is None else "string"
         _add(data, "variable", id=f"{name}_variable", name=name, typeRef=kind)
-    tables = list(_tables(program, FEEL))
+    tables = list(_tables(feel))
     if tables:
         for table in tables:
             _add_table(root, table, names)
         if tables[0].name != "prediction":
             votes = [table.name for table in tables]
             decision = _add_decision(root, "prediction", votes, "Decision")
-            text = FEEL.text(_choice(program, tables))
+            text = feel.expression(_choice(program, tables))
             _add(_add(decision, "literalExpression", id="choice"), "text", text)
     else:
         decision = _add_decision(root, "prediction", list(names.values()), "Input")
         context = _add(decision, "context", id="steps")
-        steps = list(_entries(program, FEEL, names))
-        found = ", ".join(f"{name}: {FEEL.text(node)}" for name, node in _outputs(program))
+        steps = list(_entries(feel))
+        found = ", ".join(f"{name}: {feel.expression(node)}" for name, node in _outputs(program))
         for k, (name, text) in enumerate([*steps, ("", f"{{{found}}}")]):
             entry = _add(context, "contextEntry", id=f"entry_{k}")
             if name:  # the last entry is the result
@@ -109,7 +111,9 @@ def to_jdm(ruleset: RuleSet) -> str:
     ['inputNode', 'decisionTableNode', 'outputNode']
     """
     program = lower(ruleset)
-    names, tables = _identifiers(program), list(_tables(program, ZEN))
+    names = _identifiers(program)
+    zen = Zen(program, names)
+    tables = list(_tables(zen))
     if ruleset.semantics.name == "cumulative-logits":
         raise ValueError("JDM has no exponential function for cumulative-logits; export DMN.")
     contents = [("decisionTable", _jdm_table(table, names)) for table in tables]
@@ -117,12 +121,12 @@ def to_jdm(ruleset: RuleSet) -> str:
         sums = [(t.name, f"sum(map({t.name}, #.{t.outputs[0]}))") for t in tables]
         contents.append(("expression", _expressions(sums)))
         if tables[0].name != "prediction":
-            chosen = [("prediction", ZEN.text(_choice(program, tables)))]
+            chosen = [("prediction", zen.expression(_choice(program, tables)))]
             contents.append(("expression", _expressions(chosen)))
     elif not tables:
-        steps = list(_entries(program, ZEN, names))
+        steps = list(_entries(Zen(program, names, "$.")))
         contents.append(("expression", _expressions(steps)))
-        outputs = [(name, ZEN.text(node)) for name, node in _outputs(program)]
+        outputs = [(name, zen.expression(node)) for name, node in _outputs(program)]
         contents.append(("expression", _expressions(outputs)))
     kinds = [("input", {}), *contents, ("output", {})]
     nodes = [
@@ -164,10 +168,10 @@ class DecisionTable(NamedTuple):
     rows: list[tuple[list[str], list[str], str]]
 
 
-def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
+def _tables(language: "Language") -> Iterator[DecisionTable]:
     """Yield the tables that express a rule set of crisp rules, none where they cannot."""
-    ruleset, name = program.ruleset, program.ruleset.semantics.name
-    columns = [j for _, j, _ in program.columns]
+    program, ruleset = language.program, language.program.ruleset
+    name, columns = ruleset.semantics.name, [j for _, j, _ in program.columns]
     conditions = [condition for rule in ruleset for condition in rule.conditions]
     lengths = [len(rule.conditions) == len(set(rule.attributes)) for rule in ruleset]
     if ruleset.clip or not all(map(_is_crisp, conditions)) or not all(lengths):
@@ -190,10 +194,10 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
             return
         labels = [ruleset.classes[c] for c in amounts.argmax(axis=1)]
         rows = [
-            (cell, [language.constant(label), str(r)], text)
+            (cell, [language.literal(label), str(r)], text)
             for r, (cell, label, text) in enumerate(zip(cells, labels, texts, strict=True), start=1)
         ]
-        prior = language.constant(ruleset.classes[int(np.argmax(ruleset.priors))])
+        prior = language.literal(ruleset.classes[int(np.argmax(ruleset.priors))])
         rows.append((always, [prior, "0"], "no rule holds"))
         last = cells.index(always) + 1 if always in cells else len(rows)
         yield DecisionTable("prediction", "FIRST", columns, ["prediction", "rule"], rows[:last])
@@ -201,9 +205,9 @@ def _tables(program: Program, language: "Language") -> Iterator[DecisionTable]:
     if name in {"added-contributions", "softmax-votes"}:
         for c, base in enumerate(ruleset.base):
             amounts = ruleset.arrays.weights * ruleset.arrays.says[:, c]
-            rows = [(always, [language.constant(base)], "base")]
+            rows = [(always, [language.literal(base)], "base")]
             for cell, amount, text in zip(cells, amounts.tolist(), texts, strict=True):
-                rows += [(cell, [language.constant(amount)], text)] if amount else []
+                rows += [(cell, [language.literal(amount)], text)] if amount else []
             title = f"_votes_{c + 1}" if ruleset.classes else "prediction"
             yield DecisionTable(title, "COLLECT", columns, [title], rows)
 
@@ -245,10 +249,10 @@ def _cell(
     listed = {c for k, c in codes if holds(c if is_nominal else float(k)) != excludes}
     spellings = category_spellings(attribute.categories or ()).items()
     texts = ["null"] * (known != excludes) + [
-        language.constant(t) for t, c in spellings if c in listed
+        language.literal(t) for t, c in spellings if c in listed
     ]
     if excludes:
-        return language.exclude(texts) if texts else language.anything
+        return language.exclude.format(", ".join(texts)) if texts else language.anything
     return ", ".join(texts) or None
 
 
@@ -326,150 +330,120 @@ def _number(value: float) -> str:
     return f"{exact:f}".removesuffix(".0")
 
 
-def _quote_feel(text: str) -> str:
-    quoted = json.dumps(text, ensure_ascii=False)
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
+class Language(ExpressionPrinter):
+    """Unary tests, constants and expressions; `prefix` is written before names of steps.
 
+    `anything` is the unary test that always holds, `exclude` the template of the one that a value
+    is none of several.
+    """
 
-def _quote_zen(text: str) -> str:
-    """Return a string between quotes that it does not contain: ZEN has no escapes."""
-    for quote in "\"'`":
-        if quote not in text:
-            return f"{quote}{text}{quote}"
-    raise ValueError(f"JDM cannot express {text!r}, which has three kinds of quotes; rename it.")
+    anything: ClassVar[str]
+    exclude: ClassVar[str]
 
+    def __init__(self, program: Program, names: Mapping[int, str], prefix: str = "") -> None:
+        super().__init__(program)
+        self.names, self.prefix = names, prefix
 
-class Language(NamedTuple):
-    """How expressions are written; with `null_tests`, comparisons with null fail by themselves."""
+    def quote(self, text: str) -> str:
+        """Return a string in quotes."""
+        raise NotImplementedError
 
-    anything: str
-    own: str
-    null_tests: bool
-    quote: Callable[[str], str]
-    exclude: Callable[[Sequence[str]], str]
-    choose: Callable[[str, str, str], str]
-    forms: Mapping[str, Callable[[Sequence[str]], str]]
-
-    def constant(self, value: Any) -> str:
+    def literal(self, value: Any) -> str:
         """Return a constant: a number, a boolean or a string."""
         if isinstance(value, str):
             return self.quote(value)
         return _number(value) if isinstance(value, float) else json.dumps(value)
 
-    def text(self, node: Expr, inputs: Mapping[int, str] | None = None, own: str = "") -> str:
-        """Return an expression; the names of steps begin with `own` and an underscore."""
-        op, value = node.op, node.value
-        args = [self.text(arg, inputs, own) for arg in node.args]
-        if op == "column":
-            return (inputs or {})[value]
-        if op == "name":
-            return f"{own}_{value}"
-        if op == "if":
-            return self.choose(args[0], args[1], args[2])
-        if op == "among":
-            return self.forms["among"]([args[0], *map(self.constant, value)])
-        if op == "compare":
-            sign = value if not self.null_tests or value != "==" else "="
-            tested = "" if self.null_tests else "".join(
-                f"{text} != null and " for text, arg in zip(args, node.args, strict=True)
-                if arg.op == "name" and re.match(r"[xy]\d", arg.value)
-            )  # fmt: skip
-            return f"({tested}{args[0]} {sign} {args[1]})"
-        return self.forms[op](args) if args else self.constant(value)
+    def name(self, name: str) -> str:
+        """Return the name of a step."""
+        return f"{self.prefix}_{name}"
+
+    def column(self, position: int) -> str:
+        """Return a column's value: the category, or the position of ordered ones."""
+        attribute, name = self.program.ruleset.attributes[position], self.names[position]
+        if attribute.categories is None:
+            return name
+        spellings = category_spellings(attribute.categories)
+        text = name if attribute.kind == "nominal" else "null"
+        for place, category in reversed([*enumerate(attribute.categories)]):
+            texts = [one for one, c in spellings.items() if c == category]
+            if attribute.kind == "ordinal" or texts != [category]:
+                value = self.literal(category) if attribute.kind == "nominal" else str(place)
+                text = self.choice.format(self.among(name, texts), value, text)
+        return text
 
 
-def _joined(sign: str) -> Callable[[Sequence[str]], str]:
-    return lambda args: f"({f' {sign} '.join(args)})"
+class Feel(Language):
+    """The expressions of DMN, in which comparisons with null fail by themselves."""
+
+    anything, exclude, contains = "-", "not({})", "list contains({1}, {0})"
+    missing: ClassVar = dict.fromkeys(("text", "number"), "({} = null)")
+    signs: ClassVar = {**SIGNS, "==": "="}
+    choice, find = "(if {0} then {1} else {2})", "(index of({1}, {0})[1] - 1)"
+    pick = "{1}[{0} + 1]"
+
+    def quote(self, text: str) -> str:
+        """Return a string of JSON with escapes for what is not printable."""
+        quoted = json.dumps(text, ensure_ascii=False)
+        return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
 
 
-def _nested(texts: Sequence[str], tests: Sequence[str]) -> str:
-    """Return a chain of conditional expressions of ZEN."""
-    chain = "".join(f"{test} ? {text} : " for text, test in zip(texts, tests, strict=False))
-    return f"({chain}{texts[-1]})"
+class Zen(Language):
+    """The expressions of GoRules ZEN."""
 
+    anything, exclude, contains = "", "not in [{}]", "({} in {})"
+    missing: ClassVar = dict.fromkeys(("text", "number"), "({} == null)")
+    functions: ClassVar = {"min": "min([{}])", "max": "max([{}])"}
+    choice = "({0} ? {1} : {2})"
 
-_SHARED = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
-FEEL = Language(
-    "-", "", True, _quote_feel,
-    lambda texts: f"not({', '.join(texts)})",
-    lambda test, yes, no: f"(if {test} then {yes} else {no})",
-    {
-        **{op: _joined(sign) for op, sign in _SHARED.items()},
-        "missing": lambda args: f"({args[0]} = null)",
-        "among": lambda args: f"list contains([{', '.join(args[1:])}], {args[0]})",
-        "min": lambda args: f"min({', '.join(args)})",
-        "max": lambda args: f"max({', '.join(args)})",
-        "exp": lambda args: f"exp({args[0]})",
-        "first": lambda args: f"(index of([{', '.join(args)}, true], true)[1] - 1)",
-        "index": lambda args: f"(index of([{', '.join(args[1:])}], {args[0]})[1] - 1)",
-        "pick": lambda args: f"[{', '.join(args[1:])}][{args[0]} + 1]",
-    },
-)  # fmt: skip
-ZEN = Language(
-    "", "$.", False, _quote_zen,
-    lambda texts: f"not in [{', '.join(texts)}]",
-    lambda test, yes, no: f"({test} ? {yes} : {no})",
-    {
-        **{op: _joined(sign) for op, sign in _SHARED.items()},
-        "missing": lambda args: f"({args[0]} == null)",
-        "among": lambda args: f"({args[0]} in [{', '.join(args[1:])}])",
-        "min": lambda args: f"min([{', '.join(args)}])",
-        "max": lambda args: f"max([{', '.join(args)}])",
-        "first": lambda args: _nested([*map(str, range(len(args) + 1))], args),
-        "index": lambda args: _nested(
-            [*map(str, range(len(args) - 1))], [f"{args[0]} == {arg}" for arg in args[1:-1]]
-        ),
-        "pick": lambda args: f"[{', '.join(args[1:])}][{args[0]}]",
-    },
-)  # fmt: skip
+    def quote(self, text: str) -> str:
+        """Return a string between quotes that it does not contain: ZEN has no escapes."""
+        for quote in "\"'`":
+            if quote not in text:
+                return f"{quote}{text}{quote}"
+        problem = "which has three kinds of quotes; rename it"
+        raise ValueError(f"JDM cannot express {text!r}, {problem}.")
+
+    def compare(self, node: Expr) -> str:
+        """Return a comparison that fails where a column is missing."""
+        columns = [n for arg in node.args for n in arg.names if re.fullmatch(r"[xy]\d+", n)]
+        known = [f"{self.name(column)} != null and " for column in columns]
+        return f"({''.join(known)}{super().compare(node)})"
+
+    def first(self, tests: Sequence[str]) -> str:
+        """Return a chain of conditional expressions."""
+        return f"({''.join(f'{test} ? {k} : ' for k, test in enumerate(tests))}{len(tests)})"
+
+    def index(self, value: str, values: Sequence[str]) -> str:
+        """Return a chain of conditional expressions."""
+        return self.first([f"{value} == {other}" for other in values[:-1]])
 
 
 def _outputs(program: Program) -> list[tuple[str, Expr]]:
     return [("prediction", program.prediction), ("rule", program.rule), ("score", program.score)]
 
 
-def _entries(
-    program: Program, language: Language, names: Mapping[int, str]
-) -> Iterator[tuple[str, str]]:
+def _entries(language: Language) -> Iterator[tuple[str, str]]:
     """Yield names and expressions of the steps; what a branch does not need is null."""
-    inputs = {j: _reading(attribute, names[j], language) for _, j, attribute in program.columns}
-
-    def text(node: Expr) -> str:
-        return language.text(node, inputs, language.own)
 
     def run(steps: Sequence[Step], *tests: tuple[str, bool]) -> Iterator[tuple[str, str]]:
         def guard(value: str) -> str:
             for test, holds in reversed(tests):
-                value = language.choose(test, *((value, "null") if holds else ("null", value)))
+                sides = (value, "null") if holds else ("null", value)
+                value = language.choice.format(test, *sides)
             return value
 
         for step in steps:
             if isinstance(step, Assignment):
-                yield f"_{step.name}", guard(text(step.value))
+                yield f"_{step.name}", guard(language.expression(step.value))
                 continue
-            name = f"_test_{step.results[0][0]}"
-            test = f"{language.own}{name}"
-            yield name, guard(text(step.test))
+            name = f"test_{step.results[0][0]}"
+            test = language.name(name)
+            yield f"_{name}", guard(language.expression(step.test))
             yield from run(step.holds, *tests, (test, True))
             yield from run(step.fails, *tests, (test, False))
-            for name, yes, no in step.results:
-                yield f"_{name}", guard(language.choose(test, text(yes), text(no)))
+            for name, *values in step.results:
+                sides = map(language.expression, values)
+                yield f"_{name}", guard(language.choice.format(test, *sides))
 
-    yield from run(program.steps)
-
-
-def _reading(attribute: Attribute, name: str, language: Language) -> str:
-    """Return the expression of a column's value: the category, or the position of ordered ones."""
-    if attribute.categories is None:
-        return name
-    spellings = category_spellings(attribute.categories)
-    text = name if attribute.kind == "nominal" else "null"
-    for category in reversed(attribute.categories):
-        texts = [language.constant(one) for one, c in spellings.items() if c == category]
-        value = language.constant(category)
-        if attribute.kind == "ordinal":
-            value = str(attribute.categories.index(category))
-        elif texts == [value]:
-            continue
-        text = language.choose(language.forms["among"]([name, *texts]), value, text)
-    return text
+    yield from run(language.program.steps)

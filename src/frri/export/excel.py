@@ -9,6 +9,7 @@ The program is lowered from a copy of the rules in which every editable number i
 where a placeholder occurs in the program, the formula refers to its cell.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from frri._util import import_optional, one_line
-from frri.export.program import Assignment, Expr, Step, lower
+from frri.export.program import Assignment, Expr, Step, expressions, lower
 from frri.rules.condition import Condition, NumericCondition, is_strict
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
@@ -30,6 +31,8 @@ from frri.table.encode import category_spellings
 EPOCH = 25_569
 # Longer lists of arguments are written to cells of their own, and longer numbers too.
 FEW, DIGITS = 30, 15
+# Longer formulas are never written into others.
+SHORT = 500
 SIDES = ("partly from", "from", "to", "partly to")
 # Names and categories are never formulas or links.
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
@@ -64,6 +67,18 @@ def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 50) -> bytes:
     return content.getvalue()
 
 
+class _Formula(str):
+    """A formula that uses no recent function.
+
+    xlsxwriter would look for all of them unless it finds the prefix of one, for most of the time.
+    """
+
+    __slots__ = ()
+
+    def __contains__(self, text: object) -> bool:
+        return text == "_xlfn." or (isinstance(text, str) and text in str(self))
+
+
 class _Writer:
     """A workbook in the making."""
 
@@ -79,6 +94,7 @@ class _Writer:
         self.cells: dict[float, str] = {}
         self.texts: list[list[str]] = []
         self.refs: dict[str, str] = {}
+        self.spans: dict[tuple[str, ...], str] = {}
         self.n_steps = self.n_numbers = 0
         self.random = np.random.default_rng(0)
 
@@ -91,8 +107,9 @@ class _Writer:
         self.codes = {text: code for code, text in enumerate(every, start=1)}
         inputs = [attribute for _, _, attribute in program.columns]
         self.inputs = {a.name: f"Cases!${_letters(k)}{ROW}" for k, a in enumerate(inputs)}
-        self._write_steps(program.steps)
-        self._write_steps(program.probability_steps)
+        steps = [*program.steps, *program.probability_steps]
+        self.uses = Counter(name for node in expressions(steps) for name in node.names)
+        self._write_steps(steps)
         results = {"prediction": program.prediction, "rule": program.rule}
         labels = [f"probability {label}" for label in self.ruleset.classes]
         results |= dict(zip(labels, program.probabilities, strict=True))
@@ -241,8 +258,8 @@ class _Writer:
 
     def _fill(self, sheet: str, column: int, formula: str) -> None:
         for row in range(1, self.n_cases + 1):
-            text = formula.replace(ROW, str(row + 1))
-            self.sheets[sheet].write_formula(row, column, f"={text}", None, "")
+            text = _Formula(formula.replace(ROW, str(row + 1)))
+            self.sheets[sheet].write_formula(row, column, text, None, "")
 
     def _step(self, formula: str, title: str = "") -> str:
         """Write a column of formulas, and return the reference to it."""
@@ -262,7 +279,10 @@ class _Writer:
     def _write_steps(self, steps: Sequence[Step]) -> None:
         for step in steps:
             if isinstance(step, Assignment):
-                self.refs[step.name] = self._step(self._text(step.value), step.name)
+                text = self._text(step.value)
+                # The sheet `Failed` refers to conditions, and tests for missing values to columns.
+                is_cell = self.uses[step.name] > 1 or len(text) > SHORT or step.name[0] in "cxy"
+                self.refs[step.name] = self._step(text, step.name) if is_cell else text
                 continue
             test = self._step(self._text(step.test))
             self._write_steps(step.holds)
@@ -297,8 +317,10 @@ class _Writer:
             wanted = ['""'] if op == "missing" else [self.codes[one] for one in value]
             return "OR(" + ",".join(f"{texts[0]}={one}" for one in wanted) + ")"
         listed = {"first": [*texts, "TRUE"], "index": texts[1:], "pick": texts[1:]}.get(op, texts)
-        cells = [self._step(text) for text in listed]
-        span = f"{cells[0]}:{cells[-1].partition('!')[2]}"
+        if tuple(listed) not in self.spans:
+            cells = [self._step(text) for text in listed]
+            self.spans[tuple(listed)] = f"{cells[0]}:{cells[-1].partition('!')[2]}"
+        span = self.spans[tuple(listed)]
         if op == "first":
             return f"(MATCH(TRUE,{span},0)-1)"
         if op == "index":

@@ -1,15 +1,10 @@
 """Rules as a JavaScript module without dependencies, printed from the scoring program."""
 
-import re
-from collections.abc import Sequence
-from math import inf
 from typing import Any, ClassVar
 
 from frri.export.program import Branch, lower
-from frri.export.python import column_texts
-from frri.export.script import ScriptPrinter, escape_json, escape_text
+from frri.export.script import SIGNS, ScriptPrinter, escape_json, escape_text
 from frri.rules.ruleset import RuleSet
-from frri.table.encode import FLAGS, folding
 
 _MODULE = """\
 /**
@@ -97,7 +92,9 @@ function readCategory(row, name, texts = new Map(), lower = false) {
   const text = typeof value === "boolean" ? (value ? "True" : "False") : String(value);
   return texts.get(lower ? text.toLowerCase() : text) ?? text;
 }
+"""
 
+_POSITION = """
 /** The position of an ordered category, NaN if it has none. */
 function readPosition(row, name, texts, lower = false) {
   const position = readCategory(row, name, texts, lower);
@@ -135,7 +132,6 @@ function readDays(row, name) {
 }
 """
 
-_READERS = {"readNumber": _NUMBER, "read(Category|Position)": _CATEGORY, "readDays": _DAYS}
 # Beyond this JavaScript's numbers are not exact integers.
 _LARGEST_INTEGER = 2**53
 
@@ -143,80 +139,31 @@ _LARGEST_INTEGER = 2**53
 class JavaScriptPrinter(ScriptPrinter):
     """ES2020 or later: browsers, Node, Deno."""
 
-    signs: ClassVar = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "&&", "any": "||",
-                       "==": "===", "!=": "!=="}  # fmt: skip
-    functions: ClassVar = {"min": "Math.min", "max": "Math.max", "exp": "Math.exp"}
-    choice, sequence, find = "{0} ? {1} : {2}", "[{}]", "{1}.indexOf({0})"
+    signs: ClassVar = {**SIGNS, "all": "&&", "any": "||", "==": "===", "!=": "!=="}
+    functions: ClassVar = {op: f"Math.{op}({{}})" for op in ("min", "max", "exp")}
+    choice, find = "{0} ? {1} : {2}", "{1}.indexOf({0})"
     assign, result = "const {} = {};", "{} = {};"
-    comment = " // {}"
+    comment, contains = " // {}", "{1}.includes({0})"
+    missing: ClassVar = {"text": "{} === null", "number": "Number.isNaN({})"}
+    template, indent, table = _MODULE, "  ", "const {} = new Map({});\n"
+    readers: ClassVar = {
+        "numeric": ("readNumber", _NUMBER),
+        "date": ("readDays", _DAYS),
+        "ordinal": ("readPosition", _CATEGORY, _POSITION),
+        "nominal": ("readCategory", _CATEGORY),
+    }
 
     def literal(self, value: Any) -> str:
-        """Return a number, string or boolean in ASCII."""
-        if value in {inf, -inf}:
-            return "-Infinity" if value < 0 else "Infinity"
-        return repr(value) if isinstance(value, float) else escape_json(value)
-
-    def column(self, position: int) -> str:
-        """Return a call of the function that reads the column."""
-        attribute = self.program.ruleset.attributes[position]
-        name, table = f"row, {escape_json(attribute.name)}", f"texts{position + 1}"
-        lower = ", true" if folding(attribute.categories or ()) is str.lower else ""
-        if attribute.kind == "numeric":
-            return f"readNumber({name}{', flags' if attribute.is_flag else ''})"
-        if attribute.kind == "date":
-            return f"readDays({name})"
-        if attribute.kind == "ordinal":
-            return f"readPosition({name}, {table}{lower})"
-        return f"readCategory({name}{f', {table}{lower}' if column_texts(attribute) else ''})"
-
-    def missing(self, value: str, kind: str) -> str:
-        """Return a test for NaN or null."""
-        return f"{value} === null" if kind == "text" else f"Number.isNaN({value})"
-
-    def among(self, value: str, categories: Sequence[str]) -> str:
-        """Return a comparison."""
-        if len(categories) == 1:
-            return f"{value} === {escape_json(categories[0])}"
-        return f"{escape_json(list(categories))}.includes({value})"
+        """Return a value in ASCII; a mapping as a list of pairs."""
+        if isinstance(value, float):
+            return repr(value).replace("inf", "Infinity")
+        return escape_json(list(value.items()) if isinstance(value, dict) else value)
 
     def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
         """Return declarations, if and else."""
-        inner = [[f"  {line}" for line in side] for side in (holds, fails)]
         names = ", ".join(name for name, _, _ in step.results)
         test = self.expression(step.test)
-        return [f"let {names};", f"if ({test}) {{", *inner[0], "} else {", *inner[1], "}"]
-
-    def module(self) -> str:
-        """Return the whole source."""
-        program, ruleset = self.program, self.program.ruleset
-        tables = {
-            f"texts{j + 1}": column_texts(attribute)
-            for _, j, attribute in program.columns
-            if attribute.categories is not None
-        }
-        if any(attribute.is_flag for _, _, attribute in program.columns):
-            tables["flags"] = dict(FLAGS)
-        steps = self.lines(program.steps)
-        read = "".join(line for line in steps if line.startswith("const x"))
-        return _MODULE.format(
-            target=escape_text(ruleset.target).replace("*/", "* /"),
-            classes=escape_json(list(ruleset.classes)),
-            columns=escape_json([attribute.name for attribute in ruleset.attributes]),
-            tables="".join(
-                f"const {name} = new Map({escape_json(list(table.items()))});\n"
-                for name, table in tables.items()
-                if table
-            ),
-            steps="\n".join(f"  {line}" for line in steps),
-            prediction=self.expression(program.prediction),
-            rule=self.expression(program.rule),
-            score=self.expression(program.score),
-            scores=self.several(program.scores),
-            degrees=self.several(program.degrees),
-            probability_steps="\n".join(f"  {s}" for s in self.lines(program.probability_steps)),
-            probabilities=self.several(program.probabilities),
-            readers="".join(text for name, text in _READERS.items() if re.search(name, read)),
-        )
+        return [f"let {names};", f"if ({test}) {{", *holds, "} else {", *fails, "}"]
 
 
 def to_javascript(ruleset: RuleSet) -> str:
@@ -235,4 +182,5 @@ def to_javascript(ruleset: RuleSet) -> str:
             raise ValueError(
                 f"JavaScript cannot hold the class {label} exactly; make the classes strings."
             )
-    return JavaScriptPrinter(lower(ruleset)).module()
+    target = escape_text(ruleset.target).replace("*/", "* /")
+    return JavaScriptPrinter(lower(ruleset)).module(target)

@@ -1,9 +1,9 @@
 """The scoring program: a rule set of any semantics as a list of named scalar assignments.
 
 `lower` turns a `RuleSet` into a `Program` once; printers turn the program into Python, JavaScript,
-ONNX, spreadsheets and so on, and know nothing about semantics. The order of operations of a program
-is that of `frri.rules.inference`, so that every printer predicts what the library predicts.
-`evaluate` runs a program for one row in plain Python and is the reference for printers.
+SQL, ONNX, spreadsheets and so on, and know nothing about semantics. The order of operations of a
+program is that of `frri.rules.inference`, so that every printer predicts what the library predicts.
+The tests run programs in plain Python as the reference for printers.
 
 A program is a list of *steps*, in an order in which every name is assigned before it is used:
 
@@ -46,8 +46,9 @@ category by the texts of `frri.table.encode.category_texts`; a text that is no c
 of its own, but missing where categories are ordered. Imputation and clipping are steps.
 
 Names of steps: `x1` column 1 as read, `y1` imputed and clipped; `c1` conditions, without repetition
-(truths, or numbers where they have a slope); `d1` degree and `v1` strength of rule 1; `s1` score of
-class 1; `p1` probability of class 1. The outputs are nodes:
+(truths, or numbers where they have a slope); `d1` degree and `v1` strength of rule 1; `n1` its vote
+where no rule fires; `u1` and `j1` are parts of these; `s1` score of class 1; `p1` probability of
+class 1. The outputs are nodes:
 
 - `prediction`: label or number, `score`: the score of the predicted class (0 where no rule fires
   and a fallback chooses the class), `rule`: number of the deciding rule from 1, 0 where there is
@@ -59,11 +60,10 @@ class 1; `p1` probability of class 1. The outputs are nodes:
 Decisions never depend on `exp`, which engines round differently.
 """
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from math import exp, inf, isnan
+from math import inf, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,7 +73,7 @@ from frri.rules.inference import ABOVE_HALF, LARGEST_EXPONENT, SLIGHTLY_MORE, la
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import condition_text, rule_text
-from frri.table import Attribute, to_matrix
+from frri.table import Attribute
 
 # Terms of one sum or product: compilers limit the depth of expressions.
 BLOCK = 100
@@ -85,6 +85,13 @@ class Expr(NamedTuple):
     op: str
     args: tuple["Expr", ...] = ()
     value: Any = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the expression, with repetition."""
+        if self.op == "name":
+            return [self.value]
+        return [name for arg in self.args for name in arg.names]
 
 
 class Assignment(NamedTuple):
@@ -123,8 +130,6 @@ class Program:
     c1 = compare # age < 30
     d1 = if # IF age < 30 THEN class = no   [weight 0.90]
     v1 = mul #
-    >>> evaluate(program, {"age": 25})["prediction"]
-    'no'
     """
 
     ruleset: RuleSet
@@ -156,6 +161,19 @@ def lower(ruleset: RuleSet) -> Program:
 
 
 # ---------------------------------------------------------------- expressions
+
+
+def expressions(steps: Sequence[Step]) -> Iterator[Expr]:
+    """Yield the expressions of steps."""
+    for step in steps:
+        if isinstance(step, Assignment):
+            yield step.value
+            continue
+        yield step.test
+        yield from expressions((*step.holds, *step.fails))
+        for _, *values in step.results:
+            yield from values
+
 
 _KINDS = {
     **dict.fromkeys(("truth", "missing", "among", "compare", "all", "any"), "truth"),
@@ -241,13 +259,12 @@ class _Lowering:
         """Lower columns, conditions, rules, scores, the decision and the probabilities."""
         ruleset, name = self.ruleset, self.ruleset.semantics.name
         self._read_columns()
-        self.degrees = [self._degree(r, rule) for r, rule in enumerate(ruleset)]
-        weights = [const(rule.weight) for rule in ruleset]
-        pairs = zip(weights, self.degrees, strict=True)
-        self.votes = [
-            degree if weight == ONE else self._let(f"v{r}", _node("mul", weight, degree))
-            for r, (weight, degree) in enumerate(pairs, start=1)
-        ]
+        self.degrees, self.votes = list[Expr](), list[Expr]()
+        for r, rule in enumerate(ruleset, start=1):
+            degree, weight = self._degree(r, rule), const(rule.weight)
+            self.degrees.append(degree)
+            vote = _node("mul", weight, degree)
+            self.votes.append(degree if weight == ONE else self._let(f"v{r}", vote))
         decide = {
             "softmax-votes": self._softmax_votes,
             "at-least-class": self._at_least_class,
@@ -429,7 +446,7 @@ class _Lowering:
         slopes = [c for c in found if self.kinds[c.value] != "truth"]
         degree = self._join(slopes)
         degree = _if(_all(tests), degree, ZERO) if tests else degree
-        return self._let(f"d{r + 1}", degree, rule_text(self.ruleset, rule))
+        return self._let(f"d{r}", degree, rule_text(self.ruleset, rule))
 
     def _join(self, degrees: Sequence[Expr]) -> Expr:
         """Join degrees by the t-norm, from left to right."""
@@ -474,16 +491,17 @@ class _Lowering:
 
     def _stretched(self, rule: Rule) -> Expr:
         """Return the degree of the longest beginning of a rule that holds, times its weight."""
-        weights, parts, degree = rule.partial_weights, [ZERO], ONE
-        if not weights or not rule.conditions:
+        if not rule.partial_weights or not rule.conditions:
             return ZERO
         memberships = self._memberships(rule)
-        for k, membership in enumerate(memberships, start=1):
-            degree = self._join([degree, membership]) if k > 1 else membership
-            degree = self._share("j", degree)
-            parts.append(_node("mul", degree, const(weights[k])))
-        kept = _first([_compare(m, "<=", ZERO) for m in memberships])
-        return _pick(kept, parts)
+        kept = self._share("j", _first([_compare(m, "<=", ZERO) for m in memberships]))
+        # 1 is neutral in every t-norm.
+        held = [
+            _if(_compare(kept, ">", place(k)), membership, ONE)
+            for k, membership in enumerate(memberships)
+        ]
+        weights = [ZERO, *map(const, rule.partial_weights[1 : len(held) + 1])]
+        return _node("mul", self._join(held), _pick(kept, weights))
 
     def _partial(self, rule: Rule) -> Expr:
         """Return the weight of the subset of conditions that hold; 0 where none does."""
@@ -822,92 +840,3 @@ class _Decision(NamedTuple):
 
 def _named(prefix: str, values: Sequence[Expr]) -> dict[str, Expr]:
     return {f"{prefix}{k}": value for k, value in enumerate(values, start=1)}
-
-
-# ---------------------------------------------------------------- evaluation
-
-
-def evaluate(program: Program, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Run a program for one row, given by column names, in plain Python.
-
-    Returns
-    -------
-    dict
-        prediction, score, rule (number from 1, 0 without one), scores, degrees, probabilities
-    """
-    ruleset = program.ruleset
-    matrix = to_matrix([dict(row)], ruleset.attributes, ruleset.used_attributes)
-    columns = [_column(x, a) for x, a in zip(matrix[0].tolist(), ruleset.attributes, strict=True)]
-    scope: dict[str, Any] = {}
-    _run(program.steps, columns, scope)
-    _run(program.probability_steps, columns, scope)
-
-    found: dict[str, Any] = {
-        name: _value(getattr(program, name), columns, scope)
-        for name in ("prediction", "score", "rule")
-    }
-    for name in ("scores", "degrees", "probabilities"):
-        found[name] = [_value(node, columns, scope) for node in getattr(program, name)]
-    return found
-
-
-def _column(x: float, attribute: Attribute) -> Any:
-    """Return a value as programs see it: NaN or None where it is missing."""
-    if attribute.kind != "nominal":
-        return x
-    if isnan(x):
-        return None
-    return (attribute.categories or ())[int(x)] if x >= 0.0 else object()
-
-
-def _run(steps: Sequence[Step], columns: Sequence[Any], scope: dict[str, Any]) -> None:
-    """Add the names that steps assign to a scope."""
-    for step in steps:
-        if isinstance(step, Assignment):
-            scope[step.name] = _value(step.value, columns, scope)
-            continue
-        holds = _value(step.test, columns, scope)
-        inner = dict(scope)
-        _run(step.holds if holds else step.fails, columns, inner)
-        for name, yes, no in step.results:
-            scope[name] = _value(yes if holds else no, columns, inner)
-
-
-_OPERATIONS: Mapping[str, Callable[..., Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "add": lambda *terms: reduce(operator.add, terms),
-    "sub": operator.sub,
-    "mul": lambda *factors: reduce(operator.mul, factors),
-    "div": operator.truediv,
-    "min": min,
-    "max": max,
-    "all": lambda *tests: all(tests),
-    "any": lambda *tests: any(tests),
-    "exp": exp,
-    "first": lambda *tests: (*tests, True).index(True),
-    "index": lambda value, *values: values.index(value),
-    "missing": lambda x: x is None or x != x,  # noqa: PLR0124 - NaN differs from itself
-}
-
-
-def _value(node: Expr, columns: Sequence[Any], scope: Mapping[str, Any]) -> Any:
-    """Return the value of an expression."""
-
-    def of(arg: Expr) -> Any:
-        return _value(arg, columns, scope)
-
-    op, args, value = node
-    if op == "if":
-        return of(args[1] if of(args[0]) else args[2])
-    if op == "pick":
-        return of(args[1 + of(args[0])])
-    if op == "among":
-        return of(args[0]) in value
-    if args:
-        return _OPERATIONS[value if op == "compare" else op](*map(of, args))
-    return columns[value] if op == "column" else scope[value] if op == "name" else value

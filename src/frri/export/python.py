@@ -1,14 +1,10 @@
 """Rules as a Python module without dependencies, printed from the scoring program."""
 
-from collections.abc import Sequence
-from math import inf
 from typing import Any, ClassVar
 
 from frri.export.program import Branch, lower
 from frri.export.script import ScriptPrinter, escape_text
 from frri.rules.ruleset import RuleSet
-from frri.table import Attribute
-from frri.table.encode import FLAGS, category_texts, folding
 
 _MODULE = '''\
 """Rules for {target}, as a module without dependencies (Python 3.8 or later).
@@ -65,7 +61,7 @@ def _apply(row, to_probabilities=False):
         row = dict(zip(COLUMNS, row))
 {steps}
     if not to_probabilities:
-        return {results}
+        return {prediction}, {rule}, {score}, {scores}, {degrees}
 {probability_steps}
     return {probabilities}
 
@@ -160,88 +156,29 @@ def _days(row, name):
 
 '''
 
-# The functions that read columns, by name; each row of a table with one has it in its module.
-_READERS = {"_number": _NUMBER, "_category": _CATEGORY, "_position": _POSITION, "_days": _DAYS}
-
 
 class PythonPrinter(ScriptPrinter):
     """Python 3.8 or later."""
 
-    signs: ClassVar = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
-    functions: ClassVar = {"min": "min", "max": "max", "exp": "exp"}
     choice, sequence, find = "{1} if {0} else {2}", "({})", "{1}.index({0})"
     assign = result = "{} = {}"
-    comment = "  # {}"
+    comment, contains = "  # {}", "{} in {}"
+    missing: ClassVar = {"text": "{} is None", "number": "isnan({})"}
+    template, indent, table = _MODULE, "    ", "{} = {}\n"
+    readers: ClassVar = {
+        "numeric": ("_number", _NUMBER),
+        "date": ("_days", _DAYS),
+        "ordinal": ("_position", _POSITION),
+        "nominal": ("_category", _CATEGORY),
+    }
 
     def literal(self, value: Any) -> str:
-        """Return a number, string or boolean in ASCII."""
-        return ("-inf" if value < 0 else "inf") if value in {inf, -inf} else ascii(value)
-
-    def column(self, position: int) -> str:
-        """Return a call of the function that reads the column."""
-        attribute = self.program.ruleset.attributes[position]
-        name, table = f"row, {attribute.name!a}", f"_X{position + 1}"
-        lower = ", True" if folding(attribute.categories or ()) is str.lower else ""
-        if attribute.kind == "numeric":
-            return f"_number({name}{', _FLAGS' if attribute.is_flag else ''})"
-        if attribute.kind == "date":
-            return f"_days({name})"
-        if attribute.kind == "ordinal":
-            return f"_position({name}, {table}{lower})"
-        return f"_category({name}{f', {table}{lower}' if column_texts(attribute) else ''})"
-
-    def missing(self, value: str, kind: str) -> str:
-        """Return a test for NaN or None."""
-        return f"{value} is None" if kind == "text" else f"isnan({value})"
-
-    def among(self, value: str, categories: Sequence[str]) -> str:
-        """Return a comparison."""
-        if len(categories) == 1:
-            return f"{value} == {categories[0]!a}"
-        return f"{value} in {tuple(categories)!a}"
+        """Return a value in ASCII."""
+        return ascii(value)
 
     def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
         """Return if and else."""
-        indented = [[f"    {line}" for line in side] for side in (holds, fails)]
-        return [f"if {self.expression(step.test)}:", *indented[0], "else:", *indented[1]]
-
-    def module(self) -> str:
-        """Return the whole source."""
-        program, ruleset = self.program, self.program.ruleset
-        tables = {
-            f"_X{j + 1}": column_texts(a) for _, j, a in program.columns if a.categories is not None
-        }
-        if any(attribute.is_flag for _, _, attribute in program.columns):
-            tables["_FLAGS"] = dict(FLAGS)
-        steps = self.lines(program.steps)
-        outputs = [program.prediction, program.rule, program.score]
-        shown = [
-            *map(self.expression, outputs),
-            *map(self.several, (program.scores, program.degrees)),
-        ]
-        read = "".join(line for line in steps if line.startswith("x"))
-        return _MODULE.format(
-            target=escape_text(ruleset.target).replace("\\", "\\\\").replace('"', "'"),
-            classes=f"[{', '.join(map(ascii, ruleset.classes))}]",
-            columns=ascii([attribute.name for attribute in ruleset.attributes]),
-            tables="".join(f"{name} = {table!a}\n" for name, table in tables.items() if table),
-            steps="\n".join(f"    {line}" for line in steps),
-            results=", ".join(shown),
-            probability_steps="\n".join(f"    {s}" for s in self.lines(program.probability_steps)),
-            probabilities=self.several(program.probabilities),
-            readers="".join(text for name, text in _READERS.items() if f"{name}(row" in read),
-        ).rstrip() + "\n"  # fmt: skip
-
-
-def column_texts(attribute: Attribute) -> dict[str, Any]:
-    """Return what has to be looked up among the texts of a column's values."""
-    categories = attribute.categories or ()
-    texts = category_texts(categories)
-    if attribute.kind == "ordinal":
-        return {text: float(categories.index(c)) for text, c in texts.items()}
-    if folding(categories) is str and "" not in texts:
-        return {text: c for text, c in texts.items() if text != c}
-    return dict(texts)
+        return [f"if {self.expression(step.test)}:", *holds, "else:", *fails]
 
 
 def to_python(ruleset: RuleSet) -> str:
@@ -259,4 +196,5 @@ def to_python(ruleset: RuleSet) -> str:
     >>> module["predict"]({"age": 25})
     'no'
     """
-    return PythonPrinter(lower(ruleset)).module()
+    target = escape_text(ruleset.target).replace("\\", "\\\\").replace('"', "'")
+    return PythonPrinter(lower(ruleset)).module(target).rstrip() + "\n"

@@ -1,4 +1,4 @@
-"""What printing a scoring program as Python and as JavaScript has in common."""
+"""What languages have in common in which a scoring program is printed."""
 
 import json
 import re
@@ -6,37 +6,43 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from frri.export.program import Assignment, Branch, Expr, Program, Step
+from frri.table import Attribute
+from frri.table.encode import FLAGS, category_texts, folding
 
-# Binding strength of operators, the same in both languages; everything else is closed.
+# Binding strength of operators, the same in all languages; everything else is closed.
 _LEVELS = {"if": 0, "any": 1, "all": 2, "compare": 3, "among": 3}
 _LEVELS |= {"add": 4, "sub": 4, "mul": 5, "div": 5}
 _CLOSED = 9
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
 # Ends a script element, opens one, or starts a comment in a page around the script.
 _MARKUP = re.compile(r"<(?=[/!?a-zA-Z])")
 
 
-class ScriptPrinter:
-    """Expressions and steps of a program as source code; a subclass per language.
+class ExpressionPrinter:
+    """Expressions of a program as source code; a subclass per language.
 
     Attributes
     ----------
     signs : mapping
         Operators between arguments, and comparisons that are written in another way.
     functions : mapping
-        Names of functions.
-    choice, sequence, find, assign, result, comment : str
+        Templates of calls of functions.
+    missing : mapping
+        Templates of tests whether a number or a text is missing.
+    choice, sequence, find, pick, contains : str
         Templates of `if` (test, value, other value), of several values, of the position of a value
-        (value, values), of assignments and of results of a branch (name, value), of comments.
+        (value, values), of the value at a position (position, values), and of the test whether a
+        value is one of several (value, values).
     """
 
-    signs: ClassVar[Mapping[str, str]]
-    functions: ClassVar[Mapping[str, str]]
+    signs: ClassVar[Mapping[str, str]] = SIGNS
+    functions: ClassVar[Mapping[str, str]] = {"min": "min({})", "max": "max({})", "exp": "exp({})"}
+    missing: ClassVar[Mapping[str, str]]
     choice: ClassVar[str]
-    sequence: ClassVar[str]
+    sequence: ClassVar[str] = "[{}]"
+    contains: ClassVar[str]
     find: ClassVar[str]
-    assign: ClassVar[str]
-    result: ClassVar[str]
-    comment: ClassVar[str]
+    pick: ClassVar[str] = "{1}[{0}]"
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -49,24 +55,35 @@ class ScriptPrinter:
         """Return the reading of a column."""
         raise NotImplementedError
 
-    def missing(self, value: str, kind: str) -> str:
-        """Return whether a number or a text is missing."""
-        raise NotImplementedError
+    def name(self, name: str) -> str:
+        """Return the name of a step."""
+        return name
+
+    def compare(self, node: Expr) -> str:
+        """Return a comparison."""
+        sign = self.signs.get(node.value, node.value)
+        return f" {sign} ".join(self.expression(arg, _LEVELS["compare"] + 1) for arg in node.args)
 
     def among(self, value: str, categories: Sequence[str]) -> str:
         """Return whether a category is one of several."""
-        raise NotImplementedError
+        texts = [self.literal(category) for category in categories]
+        if len(texts) == 1:
+            return f"{value} {self.signs.get('==', '==')} {texts[0]}"
+        return self.contains.format(value, self.several(texts))
 
-    def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
-        """Return two lists of lines behind a test."""
-        raise NotImplementedError
+    def first(self, tests: Sequence[str]) -> str:
+        """Return the position of the first test that holds."""
+        true = self.literal(True)
+        return self.find.format(true, self.several([*tests, true]))
 
-    def several(self, nodes: Sequence[Expr]) -> str:
+    def index(self, value: str, values: Sequence[str]) -> str:
+        """Return the position of a value."""
+        return self.find.format(value, self.several(values))
+
+    def several(self, values: Sequence[str]) -> str:
         """Return several values as one."""
-        return self._several([self.expression(node) for node in nodes])
-
-    def _several(self, values: Sequence[str]) -> str:
-        return self.sequence.format(", ".join(values) + ("," if len(values) == 1 else ""))
+        is_tuple = self.sequence[0] == "("
+        return self.sequence.format(", ".join(values) + "," * (is_tuple and len(values) == 1))
 
     def expression(self, node: Expr, level: int = 0) -> str:
         """Return an expression, in parentheses if it binds more weakly than the level."""
@@ -77,8 +94,7 @@ class ScriptPrinter:
         elif op == "if":
             shown = self.choice.format(*(self.expression(a, k < 2) for k, a in enumerate(args)))
         elif op == "compare":
-            sign = self.signs.get(value, value)
-            shown = f" {sign} ".join(self.expression(arg, own + 1) for arg in args)
+            shown = self.compare(node)
         elif op in self.signs:
             # From left to right: an equally strong argument needs parentheses unless it is first.
             parts = [self.expression(arg, own + (k > 0)) for k, arg in enumerate(args)]
@@ -89,24 +105,88 @@ class ScriptPrinter:
 
     def _leaf(self, op: str, value: Any) -> str:
         if op == "name":
-            return str(value)
+            return self.name(value)
         return self.column(value) if op == "column" else self.literal(value)
 
     def _call(self, node: Expr) -> str:
         op, args, value = node
-        first, *others = (self.expression(arg) for arg in args)
+        first, *others = texts = [self.expression(arg) for arg in args]
         special: Mapping[str, Callable[[], str]] = {
-            "missing": lambda: self.missing(first, self.program.kind(args[0])),
+            "missing": lambda: self.missing[self.program.kind(args[0])].format(first),
             "among": lambda: self.among(first, value),
-            "pick": lambda: f"{self._several(others)}[{first}]",
-            "index": lambda: self.find.format(first, self._several(others)),
-            "first": lambda: self.find.format(
-                self.literal(True), self._several([first, *others, self.literal(True)])
-            ),
+            "pick": lambda: self.pick.format(first, self.several(others)),
+            "index": lambda: self.index(first, others),
+            "first": lambda: self.first(texts),
         }
-        if op in special:
-            return special[op]()
-        return f"{self.functions[op]}({', '.join([first, *others])})"
+        return special[op]() if op in special else self.functions[op].format(", ".join(texts))
+
+
+class ScriptPrinter(ExpressionPrinter):
+    """A module that runs a program; a subclass per language.
+
+    Attributes
+    ----------
+    assign, result, comment : str
+        Templates of assignments and of results of a branch (name, value), and of comments.
+    template, indent, table : str
+        The module around the steps, the indentation of steps, and the template of a table of texts
+        (name, table).
+    readers : mapping
+        For each kind of column the function that reads it, and the parts of the module that define
+        this function.
+    """
+
+    assign: ClassVar[str]
+    result: ClassVar[str]
+    comment: ClassVar[str]
+    template: ClassVar[str]
+    indent: ClassVar[str]
+    table: ClassVar[str]
+    readers: ClassVar[Mapping[str, tuple[str, ...]]]
+
+    def branch(self, step: Branch, holds: list[str], fails: list[str]) -> list[str]:
+        """Return two lists of indented lines behind a test."""
+        raise NotImplementedError
+
+    def column(self, position: int) -> str:
+        """Return a call of the function that reads a column."""
+        attribute = self.program.ruleset.attributes[position]
+        arguments = ["row", self.literal(attribute.name)]
+        if _column_texts(attribute):
+            arguments.append(f"_X{position + 1}")
+            if attribute.categories and folding(attribute.categories) is str.lower:
+                arguments.append(self.literal(True))
+        return f"{self.readers[attribute.kind][0]}({', '.join(arguments)})"
+
+    def module(self, target: str) -> str:
+        """Return the whole source; the target is shown in a comment."""
+        program, ruleset = self.program, self.program.ruleset
+        tables = {f"_X{j + 1}": _column_texts(attribute) for _, j, attribute in program.columns}
+        kinds = dict.fromkeys(attribute.kind for _, _, attribute in program.columns)
+        readers = dict.fromkeys(part for kind in kinds for part in self.readers[kind][1:])
+        return self.template.format(
+            target=target,
+            classes=self.literal(list(ruleset.classes)),
+            columns=self.literal([attribute.name for attribute in ruleset.attributes]),
+            tables="".join(
+                self.table.format(name, self.literal(t)) for name, t in tables.items() if t
+            ),
+            steps=self._indented(program.steps),
+            prediction=self.expression(program.prediction),
+            rule=self.expression(program.rule),
+            score=self.expression(program.score),
+            scores=self._expressions(program.scores),
+            degrees=self._expressions(program.degrees),
+            probability_steps=self._indented(program.probability_steps),
+            probabilities=self._expressions(program.probabilities),
+            readers="".join(readers),
+        )
+
+    def _expressions(self, nodes: Sequence[Expr]) -> str:
+        return self.several([self.expression(node) for node in nodes])
+
+    def _indented(self, steps: Sequence[Step]) -> str:
+        return "\n".join(f"{self.indent}{line}" for line in self.lines(steps))
 
     def lines(self, steps: Sequence[Step]) -> list[str]:
         """Return the lines of steps, with their meanings in comments."""
@@ -121,8 +201,22 @@ class ScriptPrinter:
             for name, *values in step.results:
                 for side, value in zip(sides, values, strict=True):
                     side.append(self.result.format(name, self.expression(value)))
-            lines += self.branch(step, *sides)
+            holds, fails = ([f"{self.indent}{line}" for line in side] for side in sides)
+            lines += self.branch(step, holds, fails)
         return lines
+
+
+def _column_texts(attribute: Attribute) -> dict[str, Any]:
+    """Return what has to be looked up among the texts of a column's values."""
+    if attribute.is_flag:
+        return dict(FLAGS)
+    categories = attribute.categories or ()
+    texts = category_texts(categories)
+    if attribute.kind == "ordinal":
+        return {text: float(categories.index(c)) for text, c in texts.items()}
+    if folding(categories) is str and "" not in texts:
+        return {text: c for text, c in texts.items() if text != c}
+    return dict(texts)
 
 
 def escape_text(text: str) -> str:
