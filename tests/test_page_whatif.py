@@ -18,7 +18,7 @@ from frri.report import report_html, write_report
 from frri.rules.semantics import MEANINGS
 from frri.table import to_matrix
 from random_models import for_browser, random_ordered_ruleset, random_rows, random_ruleset
-from test_conformance import ROWS, RULESETS
+from test_conformance import ROWS, RULESETS, page_values
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +33,7 @@ def strips(page, ruleset, row):
     found = page.evaluate(
         """async (text) => {
              const [model, row] = JSON.parse(text);
-             const encoded = row.map((value, j) =>
-               model.attributes[j].kind === "date" && value !== null ? Date.parse(value) / 864e5 : value);
-             return JSON.stringify([...(await frri.allClassStrips(model, encoded))]); }""",
+             return JSON.stringify([...(await frri.allClassStrips(model, row))]); }""",
         json.dumps([ruleset.to_dict(), row]),
     )
     return dict(json.loads(found))
@@ -234,6 +232,25 @@ def test_one_number_says_how_sure_a_decision_is(pages):
     )
 
 
+def test_pasted_dates_and_categories_are_read_as_in_python(page):
+    attributes = (
+        Attribute("day", 18262, 18278, kind="date"),
+        Attribute("flag", categories=("False", "True")),
+        Attribute("code", categories=("1", "2")),
+    )
+    ruleset = RuleSet((), attributes, ("a", "b"))
+    good = ("2020-01-09", "2020-01-09T06:30", "2020-01-09 06:30:15.5")
+    for text in good:
+        row = {"day": text, "flag": True, "code": 1.0}
+        script = "([model, text]) => frri.parseRow(model, text)"
+        found = page.evaluate(script, [ruleset.to_dict(), json.dumps(row)])
+        assert found == page_values(ruleset, row | {"flag": "True", "code": "1"})
+    for text in ("2020-02-30", "2020-13", "9.1.2020", "2020-01-09T24:00"):
+        script = "([model, text]) => { try { frri.parseRow(model, text); } catch (error) { return error.message; } }"
+        said = page.evaluate(script, [ruleset.to_dict(), f"{text};True;1"])
+        assert said == f"day must be a date, not “{text}”."
+
+
 def test_on_a_phone_the_decision_stays_in_view(pages, wine):
     page = pages.report(*wine, viewport={"width": 390, "height": 844})
     page.click("#tab-what-if")
@@ -304,7 +321,7 @@ WORDED = """(model) => model.rules.map((rule) => rule.if.map((condition) => {
 def check_explanations(page, ruleset, rows):
     """The page explains rows by the numbers and the words of `RuleSet.explain`."""
     model, meaning = ruleset.to_dict(), ruleset.semantics.meaning
-    values = [[row[attribute.name] for attribute in ruleset.attributes] for row in rows]
+    values = [page_values(ruleset, row) for row in rows]
     texts = [[typed(text) for text in rule] for rule in page.evaluate(WORDED, model)]
     for row, found in zip(rows, page.evaluate(EXPLAINED, [model, values]), strict=True):
         expected = ruleset.explain(row, effort=0)
