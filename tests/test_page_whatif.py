@@ -93,7 +93,7 @@ def test_changes_of_one_attribute_are_those_that_python_proves(page, wine):
                  for (const i of rows) for (const locked of [[], [0]]) {
                    const values = frri.store.rows.at(i);
                    const strips = await frri.allClassStrips(model, values);
-                   answers.push(frri.singleChanges(model, values, strips, new Set(locked), 2).found);
+                   answers.push(frri.singleChanges({ model, values, locked: new Set(locked) }, strips, 2).found);
                  }
                  return JSON.stringify(answers); }""",
             rows,
@@ -452,6 +452,38 @@ def test_two_changes_are_offered_also_where_one_column_is_not_enough_for_both(pa
     settle(page)
     assert page.inner_text(".decision") == "high"
     assert "Rule 2 is the first in the list that holds" in page.inner_text(".reason")
+
+
+NEAREST = """async ([rows, locked, goal]) => {
+  const { model } = frri.facts;
+  const target = goal ? { side: goal[0], value: goal[1] } : null;
+  const answers = [];
+  for (const i of rows) {
+    const search = { model, values: frri.store.rows.at(i), locked: new Set(locked), target };
+    const strips = await frri.allClassStrips(model, search.values, target);
+    const { found } = frri.singleChanges(search, strips, 1);
+    answers.push(found[0] ?? (await frri.pairChanges(search, 1))[0] ?? null);
+  }
+  return answers;
+}"""
+
+
+def test_changes_of_one_or_two_columns_are_those_of_python(patients):
+    """The same distance, the same order: fewer columns first, another category costs a whole range."""
+    ruleset, X, page = patients
+    names, n_pairs = list(X.columns), 0
+    for fixed in ((), ("age", "sex")):
+        rows = list(range(0, 200, 3))
+        locked = [names.index(name) for name in fixed]
+        for i, found in zip(rows, page.evaluate(NEAREST, [rows, locked, None]), strict=True):
+            change = ruleset.explain(X.iloc[i], unchangeable=fixed).change
+            assert change.proved
+            changed = {one.attribute: one.after for one in change.changes}
+            assert {names[j]: found["values"][j] for j in found["changed"]} == changed
+            assert found["prediction"] == change.decision
+            assert found["cost"] == pytest.approx(change.cost, abs=1e-9)
+            n_pairs += len(changed) == 2
+    assert n_pairs > 15
 
 
 def test_values_that_are_outside_the_training_data_or_no_numbers_are_named(patients, page, wine):

@@ -18,7 +18,7 @@ import { headerView } from "./overview/headerView.js";
 import { overviewView } from "./overview/overviewView.js";
 import { rulesView } from "./rules/rulesTable.js";
 import { sharedCase } from "./whatIf/caseLink.js";
-import { allClassStrips, singleChanges } from "./whatIf/counterfactuals.js";
+import { allClassStrips, pairChanges, singleChanges } from "./whatIf/counterfactuals.js";
 import { explanationOf } from "./whatIf/explanation.js";
 import { membershipsOf } from "./whatIf/firedRules.js";
 import { parseRow } from "./whatIf/parseRow.js";
@@ -132,4 +132,5 @@ globalThis.frri = {
   parseRow,
   allClassStrips,
   singleChanges,
+  pairChanges,
 };

@@ -99,12 +99,16 @@ export function probabilities(model, row) {
  * @param {number[]} values as encode gives them
  * @param {ArrayLike<number>} held the degree of each rule, as degrees gives them
  * @returns {{decided: number, rule: (number|null), silent: boolean, scores: number[]}} the rule as in explain,
- *   whether none fires, and what scores gives; where numbers are predicted, only this
+ *   whether none fires, and what scores gives; numbers have no class
  */
 export function settle(model, values, held) {
   const ready = prepare(model);
   const found = scoresOf(ready, values, held);
-  if (!ready.classes.length) return { decided: 0, rule: null, silent: false, scores: found };
+  if (!ready.classes.length) {
+    const nearest = nearestRule(ready, values, held);
+    const silent = ready.name === "weighted-mean" && !(largest(countedBy(ready, held)) > 0);
+    return { decided: 0, rule: nearest === null ? null : nearest + 1, silent, scores: found };
+  }
   const { decided, rule } = decide(ready, values, held, found);
   return { decided, rule, silent: isSilent(ready, found), scores: found };
 }
