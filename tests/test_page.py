@@ -319,7 +319,12 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
         settle(page)
         likely = VOTES.predict_proba([row]).max()
         sure = page.inner_text(".sure")
-        assert sure.startswith(f"Probability {100 * likely:.0f} %: of ")
+        hundred = f"about {100 * likely:.0f} of 100 such rows are {found.decision}."
+        assert sure == f"Probability {100 * likely:.0f} %: {hundred}"
+        powers = np.exp(found.scores)
+        assert powers.max() / powers.sum() == pytest.approx(likely)
+        said = f"the sum of exp(score) over all classes, {100 * likely:.1f} %."
+        assert page.inner_text(".firing").endswith(said)
     page.click("#tab-overview")
     assert "x +0.00, y +0.25, z −0.50" in page.inner_text("#overview-view")
     field = edit_rule(page, 1).get_by_label("Vote")
@@ -467,14 +472,15 @@ def check_overview(page, model, X, y):
         counts[truth, decided] = n
     cells = table_of(page, "Confusion matrix")
     # After an edit, what changed stands behind the number.
-    shown = [[int(cell.split()[0]) for cell in row[1:-2]] for row in cells]
+    shown = [[int(cell.split()[0]) for cell in row[1:-3]] for row in cells]
     assert shown == counts.tolist()
     for c, row in enumerate(cells):
-        for text, rows in zip(row[-2:], (counts[c].sum(), counts[:, c].sum()), strict=True):
+        others = np.delete(counts, c, axis=0)
+        hits = counts[c, c], np.delete(others, c, axis=1).sum(), counts[c, c]
+        rows = counts[c].sum(), others.sum(), counts[:, c].sum()
+        for text, right, n in zip(row[-3:], hits, rows, strict=True):
             share = text.split(" %")[0]
-            assert (
-                share == "–" if not rows else abs(float(share) - 100 * counts[c, c] / rows) <= 0.5
-            )
+            assert share == "–" if not n else abs(float(share) - 100 * right / n) <= 0.5
     used = {attribute["name"]: attribute["n_rules"] for attribute in expected["attributes"]}
     for row in table_of(page, "Columns"):
         assert int(row[-1]) == used[row[0]]

@@ -1,6 +1,7 @@
 """What-if in the browser: strips, what would change the decision, rules that come near, links."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import product
 from math import inf
@@ -225,11 +226,21 @@ def test_one_number_says_how_sure_a_decision_is(pages):
     page.press("#row-number", "Enter")
     settle(page)
     likely = calibrated.predict_proba(X)
-    like = (calibrated.predict(X) == "yes") & (abs(likely[:, 1] - likely[19, 1]) <= 0.05)
+    percent = f"{100 * likely[19, 1]:.0f}"
     assert page.inner_text(".sure") == (
-        f"Probability {100 * likely[19, 1]:.0f} %: of {like.sum()} given rows with about this "
-        f"probability {(y[like] == 'yes').sum()} are yes."
+        f"Probability {percent} %: about {percent} of 100 such rows are yes."
     )
+    # The number can be computed again from what is written.
+    page.click("text=How it is computed")
+    score, other = (
+        float(text.split()[-1]) for text in page.locator(".scores li").all_inner_texts()[::-1]
+    )
+    numbers = re.findall(r"\d[\d.]*", page.locator(".firing > .muted").last.inner_text())
+    raw, trust, raw_again, rest, frequency, result = map(float, numbers)
+    assert (trust, rest, raw) == (0.7, 0.3, raw_again)
+    assert raw == pytest.approx(100 * score / (score + other), abs=0.6)
+    assert result == pytest.approx(trust * raw + rest * frequency, abs=0.11)
+    assert result == pytest.approx(100 * likely[19, 1], abs=0.06)
 
 
 def test_pasted_dates_and_categories_are_read_as_in_python(page):

@@ -124,7 +124,7 @@ function accuracy(store) {
   const before = isEdited ? ` As learned: ${percentText(metrics(original, rows).accuracy)}.` : "";
   const others = given ? `; ${percentText(given.accuracy)} on the ${basis}` : "";
   return [
-    h("p", "figure", percentText(estimate ?? given.accuracy)),
+    h("p", "figure", percentText(estimate === undefined ? given.accuracy : Number(estimate.toFixed(2)))),
     h("p", {}, estimate === undefined ? `of ${basis} are classified correctly.${before}${cautionOf(facts, "Accuracy on new data is lower")}` : `${found.basis}${others}.`),
     pairs([
       [`Balanced accuracy${facts.overview.is_training && !held ? ", training rows" : ""}`, percentText((held ?? given)?.balanced_accuracy)],

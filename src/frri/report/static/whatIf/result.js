@@ -4,7 +4,7 @@
 
 import { answerLabel, classColour, shareBar } from "../charts/chart.js";
 import { h, labelled, muted, named, option, put, sentence, span } from "../core/dom.js";
-import { counted, percentText, shareText, showValue, signedText, withMinus } from "../core/format.js";
+import { counted, percentText, shareText, showValue, signedText, sum, withMinus } from "../core/format.js";
 import { predict, probabilities, scores } from "../core/evaluator.js";
 import { isCalibrated, kindOf, levelOf, saidText, shownMove, shownNumber } from "../model/kind.js";
 import { certaintyParts } from "./certainty.js";
@@ -62,6 +62,7 @@ export function whatIfResult(store, actions) {
   function update(values, row, locked) {
     const about = explanationOf(store.state.model, values);
     put(decision, answerLabel(store, about.prediction));
+    put(sure, sentence(certaintyParts(store, about)));
     put(truth, truthText(store, row, about.prediction));
     put(why, whyBlock(store, about, actions));
     put(computed, computedBlock(store, about, actions));
@@ -74,9 +75,6 @@ export function whatIfResult(store, actions) {
       // When the answer has been painted.
       setTimeout(async () => {
         if (isStale()) return;
-        const certain = await certaintyParts(store, about, isStale);
-        if (isStale()) return;
-        put(sure, sentence(certain));
         const found = await changes(store, search, actions, isStale);
         if (!found || isStale()) return;
         put(change, found);
@@ -150,8 +148,22 @@ function computedBlock(store, about, actions) {
     muted(adds ? "What each rule adds, times the degree to which it holds." : "Degree to which a rule holds × its weight."),
     fired.length ? firedList(store, fired, values, { text: how, held, deciding: isAlone ? rule - 1 : null, actions }) : muted("No rule covers this row."),
     nearestRule(store, values, about, actions),
-    isNumber ? null : [h("h4", {}, "Classes"), h("ul", "scores", classItems(store, model, values))],
+    isNumber ? null : [h("h4", {}, "Classes"), h("ul", "scores", classItems(store, model, values)), isCalibrated(model) && muted(probabilityText(about))],
   ];
+}
+
+/** How the probability of the class decided for comes from the scores. */
+function probabilityText({ model, values, prediction, fired }) {
+  const c = model.classes.indexOf(prediction);
+  const { class_counts: sizes, costs, trust = 1 } = model;
+  const percent = (share) => `${(100 * share).toFixed(1)} %`;
+  const raw = percent(probabilities({ ...model, trust: 1 }, values)[c]);
+  const score = kindOf(model).addsVotes ? "exp(score) divided by the sum of exp(score) over all classes" : fired.length ? "the score divided by the sum of all scores" : "what the fallback gives";
+  const start = `Probability of ${prediction}: ${score}, ${raw}`;
+  if (trust === 1) return `${start}.`;
+  const weighted = sizes.map((size, k) => size * (costs?.[k] ?? 1));
+  const frequency = percent(weighted[c] / sum(weighted));
+  return `${start}; shrunk towards the frequency in training${costs ? " times the cost" : ""}: ${shareText(trust)} × ${raw} + ${shareText(1 - trust)} × ${frequency} = ${percent(probabilities(model, values)[c])}.`;
 }
 
 function classItems(store, model, values) {
