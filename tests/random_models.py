@@ -109,12 +109,12 @@ def random_rows(random, n):
 
 
 def for_browser(rows):
-    """Rows as JSON values in the order of the columns; dates as texts."""
+    """Rows as JSON values in the order of the columns; dates in days since 1970."""
     columns = []
     for name in rows:
         column = rows[name]
         if column.dtype.kind == "M":
-            column = column.dt.strftime("%Y-%m-%d")
+            column = (column - pd.Timestamp(0)) / pd.Timedelta(days=1)
         columns.append([None if pd.isna(value) else value for value in column.tolist()])
     return [list(row) for row in zip(*columns, strict=True)]
 

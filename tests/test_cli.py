@@ -1442,6 +1442,18 @@ def test_a_strange_estimate_in_a_file_is_ignored(strange):
     assert evaluation_of(rules) is None
 
 
+@pytest.mark.parametrize(
+    "strange", [1, [], [[0]], ["abc"], [[0, 2, 5]], [[0, 1, 0]], [[0, 1, 1.5]], [[0, 1, "x"]]]
+)
+def test_a_strange_confusion_matrix_in_a_file_is_ignored(strange):
+    known = {"measure": "accuracy", "score": 0.5, "interval": [0.4, 0.6], "rows": 9}
+    known |= {"baseline": {"score": 0.5}}
+    for confusion in ([[0, 1, 4], [1, 1, 5]], strange):
+        about = {"evaluation": known | {"confusion": confusion}}
+        found = evaluation_of(RuleSet((), (Attribute("x"),), (0, 1), about=about))
+        assert found == known | ({"confusion": confusion} if confusion is not strange else {})
+
+
 @pytest.mark.usefixtures("folder")
 def test_the_leaderboard_travels_with_the_model(capsys):
     load_wine(as_frame=True).frame.iloc[::3, [0, 6, -1]].to_csv("wine.csv", index=False)

@@ -194,13 +194,23 @@ def test_evaluator_of_the_page(ruleset, expected, node):
     names = ["explain", "predict", "scores", "probabilities"]
     functions = "".join(f"export const {n} = (row) => page.{n}(model, row);" for n in names)
     source = f'import * as page from "./evaluator.mjs"; const model = {ruleset.to_json()};'
-    programs_agree(node, source + functions, ruleset, expected)
+    rows = [page_values(ruleset, row) for row in ROWS]
+    programs_agree(node, source + functions, ruleset, expected, rows)
 
 
-def programs_agree(program, source, ruleset, expected):
+def page_values(ruleset, row):
+    """A row as the page has it: dates in days since 1970."""
+    days = to_matrix(pd.DataFrame([row]), ruleset.attributes)[0].tolist()
+    return [
+        day if attribute.kind == "date" and row[attribute.name] else row[attribute.name]
+        for attribute, day in zip(ruleset.attributes, days, strict=True)
+    ]
+
+
+def programs_agree(program, source, ruleset, expected, rows=None):
     names = ["explain", "predict", "scores"]
     names += ["probabilities"] if ruleset.classes else []
-    answers = program.run(source, records(FRAME), names)
+    answers = program.run(source, rows or records(FRAME), names)
     for (explained, predicted, scores, *probabilities), answer in zip(
         answers, expected, strict=True
     ):

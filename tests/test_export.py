@@ -5,9 +5,7 @@ import csv
 import io
 import json
 import re
-import shutil
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -38,11 +36,9 @@ from frri.rules import RuleStatistics
 from frri.rules.semantics import MEANINGS
 from frri.rules.text import ruleset_html
 from programs import (
-    PAGE_EVALUATOR,
     agree,
     duck_answers,
     python_module,
-    required,
     sqlite_answers,
 )
 from thorough import often
@@ -760,52 +756,6 @@ def test_what_sql_cannot_say_gets_one_sentence(change, options, message):
 
 
 # ---------------------------------------------------------------- programs
-
-
-def test_javascript_evaluates_any_saved_ruleset(tmp_path):
-    """The evaluator by itself, with the whole JSON as the library saves it."""
-    required("node", shutil.which("node"))
-    (tmp_path / "evaluator.mjs").write_text(PAGE_EVALUATOR.read_text("utf-8"), encoding="utf-8")
-    ruleset = replace(MIXED, about={"learner": "none"})
-    (tmp_path / "model.json").write_text(ruleset.to_json(), encoding="utf-8")
-    (tmp_path / "run.mjs").write_text(
-        """
-        import { readFileSync } from "node:fs";
-        import { prepare, encode, degrees, scores, probabilities, predict } from "./evaluator.mjs";
-        const model = JSON.parse(readFileSync(new URL("./model.json", import.meta.url)));
-        const row = { n: 1.5, b: false, d: new Date("2022-01-09T06:00:00Z"), o: "mid" };
-        const ready = prepare(model);
-        if (prepare(model) !== ready || prepare(ready) !== ready) throw new Error("prepared twice");
-        const list = [1.5, false, 19001.25, "mid"];
-        const same = (f) => [model, ready].map((m) => [row, list].map((r) => f(m, r))).flat();
-        for (const f of [encode, degrees, scores, probabilities, predict]) {
-          const [first, ...others] = same(f).map((found) => JSON.stringify(found));
-          for (const other of others) if (other !== first) throw new Error(`${first} ${other}`);
-          console.log(first);
-        }
-        for (const bad of [{}, { ...row, n: "x" }, { ...row, n: "" }, { ...row, d: "2022-02-30" }, [1]]) {
-          try { predict(model, bad); console.log("accepted"); } catch (error) { console.log(error.message); }
-        }
-        """,
-        encoding="utf-8",
-    )
-    done = subprocess.run(
-        ["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    lines = done.stdout.splitlines()
-    frame = pd.DataFrame({"n": [1.5], "b": [False], "d": ["2022-01-09T06:00"], "o": ["mid"]})
-    assert json.loads(lines[0]) == [1.5, 0, 19001.25, 1]
-    assert json.loads(lines[1]) == ruleset.degrees(frame)[0].tolist()
-    assert json.loads(lines[2]) == ruleset.scores(frame)[0].tolist()
-    np.testing.assert_allclose(json.loads(lines[3]), ruleset.predict_proba(frame)[0], atol=1e-12)
-    assert json.loads(lines[4]) == ruleset.predict(frame)[0]
-    assert lines[5:] == [
-        'The row has no column "n".',
-        'Column "n" holds "x", which is not a number.',
-        'Column "n" holds "", which is not a number.',
-        'Column "d" holds "2022-02-30", which is not a date.',
-        "Expected 4 values, got 1.",
-    ]
 
 
 def test_python_explains_what_it_cannot_read():

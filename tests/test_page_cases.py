@@ -279,15 +279,16 @@ def test_only_two_classes_have_a_cut_off(page):
 # ------------------------------------------------------------------ classes and subgroups
 
 
-def test_recall_and_precision_of_each_class_are_those_of_scikit_learn(page, model):
+def test_recall_specificity_and_precision_of_each_class_are_counted(page, model):
     ruleset, X, y = model
     decided = ruleset.predict(X)
     page.click("#tab-overview")
     rows = page.locator(".confusion tbody tr")
     for k, label in enumerate(ruleset.classes):
         cells = [text.split("\n")[0] for text in rows.nth(k).locator(".recall").all_inner_texts()]
-        right = ((decided == label) & (y == label)).sum()
-        expected = [percent(right / (y == label).sum()), percent(right / (decided == label).sum())]
+        own = y == label
+        shares = (decided[own] == label).mean(), (decided[~own] != label).mean()
+        expected = [percent(share) for share in (*shares, own[decided == label].mean())]
         assert [cell[: len(text)] for cell, text in zip(cells, expected, strict=True)] == expected
 
 

@@ -26,6 +26,7 @@ from frri.rules.conformal import half_width
 from frri.rules.contributions import compute_mean_fractions, permutation_importance
 from frri.rules.measures import measure_regression
 from frri.table import to_matrix
+from test_page_whatif import NEAREST
 
 # A third of the rows is enough to tell numbers apart, and learned in a tenth of the time.
 X, Y = (
@@ -161,14 +162,79 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
             ).groups()
             assert float(share) == pytest.approx(100 * shares[int(r) - 1], abs=0.51)
             assert said == SHOW(ruleset[int(r) - 1].consequent)
-    # The curve of a column, at its lowest and highest point.
-    name, low, at, high, there = re.match(
-        r"(\w+): (\S+) at (\S+) to (\S+) at (\S+)", page.inner_text(".reach li >> nth=0")
-    ).groups()
-    trials = pd.concat([X.iloc[[i]]] * 2)
-    trials[name] = [number_of(at), number_of(there)]
-    assert ruleset.predict(trials) == pytest.approx([number_of(low), number_of(high)], abs=0.2)
+    # Below each column: how far it alone moves the prediction.
+    for j, name in enumerate(X.columns):
+        if name not in ruleset.used_attributes:
+            continue
+        grid = np.linspace(X[name].min(), X[name].max(), 200)
+        along = ruleset.predict(pd.concat([X.iloc[[i]]] * 200).assign(**{name: grid}))
+        said = page.locator(".value", has=page.locator(f"#value-{j}")).locator(".reach")
+        if np.ptp(along) < 1e-9:
+            assert said.inner_text() == "no effect here"
+        else:
+            low, high = re.match(r"Prediction (\S+) to (\S+)", said.inner_text()).groups()
+            expected = [along.min(), along.max()]
+            assert [number_of(low), number_of(high)] == pytest.approx(expected, abs=1.5)
     assert violations(page) == []
+
+
+def test_changes_that_reach_a_target_are_those_of_python(shown_model):
+    ruleset, page = shown_model
+    answers, names, n_found = ruleset.predict(X), list(X.columns), 0
+    rows = [0, 17, 123]
+    for side, value in (("at_least", 150.0), ("at_most", 120.0)):
+        goal = [side.replace("_", " "), value]
+        found = page.evaluate(NEAREST, [rows, [0], goal])
+        for i, nearest in zip(rows, found, strict=True):
+            if (answers[i] >= value) == (side == "at_least"):
+                continue
+            own = {side: value, "unchangeable": "age", "effort": 2_000}
+            change = ruleset.explain(X.iloc[i], **own).change
+            if change is None or len(change.changes) > 2:
+                assert nearest is None
+                continue
+            n_found += 1
+            assert nearest["prediction"] == pytest.approx(ruleset.predict([nearest["values"]])[0])
+            reached = nearest["prediction"] - value
+            assert (reached >= 0) if side == "at_least" else (reached <= 0)
+            assert len(nearest["changed"]) == len(change.changes)
+            # The search of two columns, here and there, need not find the least.
+            assert nearest["cost"] <= change.cost * 1.01
+            assert nearest["cost"] >= change.bound - 1e-9
+            if len(change.changes) == 1:
+                (only,) = change.changes
+                assert change.proved
+                assert nearest["changed"] == [names.index(only.attribute)]
+                assert nearest["values"][nearest["changed"][0]] == only.after
+    assert n_found > 2
+
+
+def test_a_target_is_asked_for_and_reached(shown_model):
+    ruleset, page = shown_model
+    page.click("#tab-what-if")
+    row = int(np.argmax(ruleset.predict(X)))
+    answer = ruleset.predict(X)[row]
+    page.evaluate(f"frri.actions.tryRow({row})")
+    settle(page)
+    # The next fifth towards the middle, until another number is typed.
+    assert page.input_value("#target-side") == "at most"
+    assert page.input_value("#target") == SHOW(np.quantile(Y, 0.8))
+    assert 1 <= page.locator(".changes li").count() <= 2
+    page.fill("#target", str(answer + 1))
+    settle(page)
+    assert page.inner_text(".change") == f"It is at most {SHOW(answer + 1)} already."
+    page.fill("#target", "much")
+    assert page.get_attribute("#target", "aria-invalid") == "true"
+    settle(page)
+    assert page.inner_text(".change") == "Give a number to reach."
+    page.fill("#target", f"{answer - 5:.3f}")
+    settle(page)
+    page.locator(".changes button").first.click()
+    settle(page)
+    assert number_of(page.inner_text(".decision")) <= answer - 4.9
+    assert page.inner_text(".change").endswith("already.")
+    page.fill("#target", "")
+    page.locator("#target").blur()
 
 
 def test_cases_are_ordered_by_their_errors(shown_model):
@@ -331,8 +397,7 @@ def test_categories_gaps_and_rows_without_numbers(pages):
     page.press("#row-number", "Enter")
     settle(page)
     assert page.inner_text(".sure") == ""
-    assert page.inner_text(".reach li >> nth=0") == "a: 9 at 0 to 13 at 2"
-    assert page.inner_text(".reach li >> nth=1") == "b: 9 at q to 10 at p"
+    assert page.locator(".reach").all_inner_texts() == ["Prediction 9 to 13", "Prediction 9 to 10"]
     page.click("#tab-overview")
     assert "Unknown: give the report rows whose number is known" in page.inner_text("main")
 

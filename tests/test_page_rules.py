@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from io import BytesIO
-from itertools import pairwise
 from math import inf
 from unicodedata import normalize
 
@@ -78,7 +77,7 @@ def test_paper_has_every_rule_in_words(pages, wine):
     # Headings are not broken, and the matrix is not clipped.
     assert "Rule If Then Decides Correct" in text
     assert re.search(
-        r"decided → .* recall precision Barbera (\d+ ){3}\d+ % \d+–\d+ \d+ % \d+–\d+", text
+        r"decided → .* recall specificity precision Barbera (\d+ ){3}(\d+ % \d+–\d+ ){3}", text
     )
 
 
@@ -201,15 +200,11 @@ def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
     page.click("#tab-overview")
     card = page.locator(".card", has=page.get_by_role("heading", name="Size by cross-validation"))
     assert f"Chosen: at most {learner.path_.chosen} rules" in card.inner_text()
-    _, lines = card.locator("svg").get_attribute("aria-label").split(": ")
     path = learner.path_
-    for line, size, score in zip(lines.split(", "), path.sizes, path.scores, strict=True):
-        assert line.split()[0] == str(size)
-        assert f" {score:.3f} ± " in line
-    boxes = [one.bounding_box() for one in card.locator("text[text-anchor=middle]").all()]
-    boxes.sort(key=lambda box: box["x"])
-    assert len(boxes) > 2
-    assert all(a["x"] + a["width"] < b["x"] for a, b in pairwise(boxes))
+    lines = [row.split("\t") for row in card.locator("tbody tr").all_inner_texts()]
+    found = zip(path.sizes, path.scores, path.errors, strict=True)
+    assert lines == [[str(size), f"{score:.3f}", f"{error:.3f}"] for size, score, error in found]
+    assert card.locator(".chosen-size td").first.inner_text() == str(path.chosen)
 
 
 def test_compared_algorithms_are_in_the_overview(pages, wine):
@@ -246,6 +241,38 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
         ["additive", "0.910", "6.5"],
         ["random forest", "0.950", "–"],
     ]
+
+
+def test_the_held_out_matrix_comes_first(pages):
+    ruleset = RuleSet(
+        (Rule((NumericCondition("a", 2, 3),), "yes"), Rule((), "no", 0.5)),
+        (Attribute("a", 0, 9),),
+        ("no", "yes"),
+    )
+    # By another measure, so that the accuracy is that of the matrix.
+    estimate = {"measure": "log loss", "score": 0.4, "interval": [0.3, 0.5], "rows": 50, "folds": 5}
+    estimate |= {
+        "baseline": {"score": 0.7},
+        "confusion": [[0, 0, 30], [0, 1, 2], [1, 0, 6], [1, 1, 12]],
+    }
+    ruleset = replace(ruleset, about={"evaluation": estimate})
+    for rows in ((), ([[1], [2], [8]], ["no", "yes", "yes"])):
+        page = pages.report(ruleset, *rows, viewport=LAPTOP)
+        page.click("#tab-overview")
+        card = page.locator(".card", has=page.get_by_role("heading", name="Accuracy"))
+        assert card.locator(".figure").inner_text() == "84 %"
+        assert card.locator("dd").first.inner_text() == "80 %"
+        card = page.locator(".card", has=page.get_by_role("heading", name="Confusion matrix"))
+        assert "Of 50 rows, on new data (5-fold cross-validation)." in card.inner_text()
+        tables = card.locator("table").all()
+        cells = [row.split()[1:] for row in tables[0].locator("tbody tr").all_inner_texts()]
+        shares = [[cell for cell in row if cell != "%" and "–" not in cell] for row in cells]
+        assert shares == [["30", "2", "94", "67", "83"], ["6", "12", "67", "94", "86"]]
+        assert tables[0].locator("button").count() == 0
+        assert len(tables) == 1 + bool(rows)
+    card.locator("summary").click()
+    tables[1].locator("button").first.click()
+    assert page.is_visible("#panel-cases")
 
 
 def test_results_on_training_rows_are_named_as_such(pages):

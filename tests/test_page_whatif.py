@@ -1,6 +1,7 @@
 """What-if in the browser: strips, what would change the decision, rules that come near, links."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import product
 from math import inf
@@ -18,7 +19,7 @@ from frri.report import report_html, write_report
 from frri.rules.semantics import MEANINGS
 from frri.table import to_matrix
 from random_models import for_browser, random_ordered_ruleset, random_rows, random_ruleset
-from test_conformance import ROWS, RULESETS
+from test_conformance import ROWS, RULESETS, page_values
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +34,7 @@ def strips(page, ruleset, row):
     found = page.evaluate(
         """async (text) => {
              const [model, row] = JSON.parse(text);
-             const encoded = row.map((value, j) =>
-               model.attributes[j].kind === "date" && value !== null ? Date.parse(value) / 864e5 : value);
-             return JSON.stringify([...(await frri.allClassStrips(model, encoded))]); }""",
+             return JSON.stringify([...(await frri.allClassStrips(model, row))]); }""",
         json.dumps([ruleset.to_dict(), row]),
     )
     return dict(json.loads(found))
@@ -95,7 +94,7 @@ def test_changes_of_one_attribute_are_those_that_python_proves(page, wine):
                  for (const i of rows) for (const locked of [[], [0]]) {
                    const values = frri.store.rows.at(i);
                    const strips = await frri.allClassStrips(model, values);
-                   answers.push(frri.singleChanges(model, values, strips, new Set(locked), 2).found);
+                   answers.push(frri.singleChanges({ model, values, locked: new Set(locked) }, strips, 2).found);
                  }
                  return JSON.stringify(answers); }""",
             rows,
@@ -227,11 +226,40 @@ def test_one_number_says_how_sure_a_decision_is(pages):
     page.press("#row-number", "Enter")
     settle(page)
     likely = calibrated.predict_proba(X)
-    like = (calibrated.predict(X) == "yes") & (abs(likely[:, 1] - likely[19, 1]) <= 0.05)
+    percent = f"{100 * likely[19, 1]:.0f}"
     assert page.inner_text(".sure") == (
-        f"Probability {100 * likely[19, 1]:.0f} %: of {like.sum()} given rows with about this "
-        f"probability {(y[like] == 'yes').sum()} are yes."
+        f"Probability {percent} %: about {percent} of 100 such rows are yes."
     )
+    # The number can be computed again from what is written.
+    page.click("text=How it is computed")
+    score, other = (
+        float(text.split()[-1]) for text in page.locator(".scores li").all_inner_texts()[::-1]
+    )
+    numbers = re.findall(r"\d[\d.]*", page.locator(".firing > .muted").last.inner_text())
+    raw, trust, raw_again, rest, frequency, result = map(float, numbers)
+    assert (trust, rest, raw) == (0.7, 0.3, raw_again)
+    assert raw == pytest.approx(100 * score / (score + other), abs=0.6)
+    assert result == pytest.approx(trust * raw + rest * frequency, abs=0.11)
+    assert result == pytest.approx(100 * likely[19, 1], abs=0.06)
+
+
+def test_pasted_dates_and_categories_are_read_as_in_python(page):
+    attributes = (
+        Attribute("day", 18262, 18278, kind="date"),
+        Attribute("flag", categories=("False", "True")),
+        Attribute("code", categories=("1", "2")),
+    )
+    ruleset = RuleSet((), attributes, ("a", "b"))
+    good = ("2020-01-09", "2020-01-09T06:30", "2020-01-09 06:30:15.5")
+    for text in good:
+        row = {"day": text, "flag": True, "code": 1.0}
+        script = "([model, text]) => frri.parseRow(model, text)"
+        found = page.evaluate(script, [ruleset.to_dict(), json.dumps(row)])
+        assert found == page_values(ruleset, row | {"flag": "True", "code": "1"})
+    for text in ("2020-02-30", "2020-13", "9.1.2020", "2020-01-09T24:00"):
+        script = "([model, text]) => { try { frri.parseRow(model, text); } catch (error) { return error.message; } }"
+        said = page.evaluate(script, [ruleset.to_dict(), f"{text};True;1"])
+        assert said == f"day must be a date, not “{text}”."
 
 
 def test_on_a_phone_the_decision_stays_in_view(pages, wine):
@@ -304,7 +332,7 @@ WORDED = """(model) => model.rules.map((rule) => rule.if.map((condition) => {
 def check_explanations(page, ruleset, rows):
     """The page explains rows by the numbers and the words of `RuleSet.explain`."""
     model, meaning = ruleset.to_dict(), ruleset.semantics.meaning
-    values = [[row[attribute.name] for attribute in ruleset.attributes] for row in rows]
+    values = [page_values(ruleset, row) for row in rows]
     texts = [[typed(text) for text in rule] for rule in page.evaluate(WORDED, model)]
     for row, found in zip(rows, page.evaluate(EXPLAINED, [model, values]), strict=True):
         expected = ruleset.explain(row, effort=0)
@@ -435,6 +463,38 @@ def test_two_changes_are_offered_also_where_one_column_is_not_enough_for_both(pa
     settle(page)
     assert page.inner_text(".decision") == "high"
     assert "Rule 2 is the first in the list that holds" in page.inner_text(".reason")
+
+
+NEAREST = """async ([rows, locked, goal]) => {
+  const { model } = frri.facts;
+  const target = goal ? { side: goal[0], value: goal[1] } : null;
+  const answers = [];
+  for (const i of rows) {
+    const search = { model, values: frri.store.rows.at(i), locked: new Set(locked), target };
+    const strips = await frri.allClassStrips(model, search.values, target);
+    const { found } = frri.singleChanges(search, strips, 1);
+    answers.push(found[0] ?? (await frri.pairChanges(search, 1))[0] ?? null);
+  }
+  return answers;
+}"""
+
+
+def test_changes_of_one_or_two_columns_are_those_of_python(patients):
+    """The same distance, the same order: fewer columns first, another category costs a whole range."""
+    ruleset, X, page = patients
+    names, n_pairs = list(X.columns), 0
+    for fixed in ((), ("age", "sex")):
+        rows = list(range(0, 200, 3))
+        locked = [names.index(name) for name in fixed]
+        for i, found in zip(rows, page.evaluate(NEAREST, [rows, locked, None]), strict=True):
+            change = ruleset.explain(X.iloc[i], unchangeable=fixed).change
+            assert change.proved
+            changed = {one.attribute: one.after for one in change.changes}
+            assert {names[j]: found["values"][j] for j in found["changed"]} == changed
+            assert found["prediction"] == change.decision
+            assert found["cost"] == pytest.approx(change.cost, abs=1e-9)
+            n_pairs += len(changed) == 2
+    assert n_pairs > 15
 
 
 def test_values_that_are_outside_the_training_data_or_no_numbers_are_named(patients, page, wine):

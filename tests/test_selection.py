@@ -173,6 +173,11 @@ def test_the_choice_is_fitted_to_all_samples_and_knows_its_score():
     assert known["leaderboard"] == model.leaderboard_
     assert board["additive"]["conditions"] == result.n_conditions
     assert RuleSet.from_json(model.ruleset_.to_json()).about["evaluation"]["folds"] == 5
+    matrix = metrics.confusion_matrix(
+        result.truth, result.predictions, labels=model.ruleset_.classes
+    )
+    expected = [[*cell, int(n)] for cell, n in np.ndenumerate(matrix) if n]
+    assert known["confusion"] == expected
 
 
 def test_the_command_and_the_estimator_are_the_same(tmp_path, capsys):

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 def evaluation_of(ruleset: "RuleSet") -> dict[str, Any] | None:
     """Return the held-out estimate of a rule set, None if it has none; a file may hold anything.
 
+    For classes it may have their `confusion`: [true, predicted, samples] by positions.
+
     Examples
     --------
     >>> from frri import RuleSet
@@ -25,9 +27,22 @@ def evaluation_of(ruleset: "RuleSet") -> dict[str, Any] | None:
         numbers = [found["score"], *found["interval"], baseline["score"], found["rows"]]
         numbers += [one.get("error", 0.0) for one in (found, baseline)]
         valid = len(numbers) == 7 and all(map(isfinite, numbers))
-        return {**found, "measure": str(found["measure"])} if valid else None
+        known = {**found, "measure": str(found["measure"])}
     except (KeyError, TypeError, OverflowError):
         return None
+    if not _is_confusion(known.get("confusion"), len(ruleset.classes)):
+        known.pop("confusion", None)
+    return known if valid else None
+
+
+def _is_confusion(cells: Any, n_classes: int) -> bool:
+    """Return whether this is a confusion matrix of n_classes classes."""
+    try:
+        inside = [0 <= a < n_classes and 0 <= b < n_classes and n > 0 for a, b, n in cells]
+        integers = all(isinstance(value, int) for cell in cells for value in cell)
+    except (TypeError, ValueError):
+        return False
+    return integers and all(inside) and bool(inside)
 
 
 def evaluation_text(estimate: Mapping[str, Any]) -> str:

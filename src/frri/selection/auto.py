@@ -252,6 +252,8 @@ class AutoRules(RuleLearner):
         if self.holdout_result_ is None:
             return ruleset
         known = self.holdout_result_.plain() | {"leaderboard": self.leaderboard_}
+        if [*map(str, self.holdout_result_.classes)] != [*map(str, ruleset.classes)]:
+            known.pop("confusion", None)  # a class is not among the held-out samples
         return replace(ruleset, about={**ruleset.about, "evaluation": known})
 
 

@@ -396,17 +396,25 @@ class HoldoutResult:
     def plain(self) -> dict[str, Any]:
         """Return the score, its 95 % interval and the baseline as JSON values, for a model.
 
-        They have nine digits, which are the same on every machine.
+        They have nine digits, which are the same on every machine. For classes there is also the
+        confusion matrix, as [true, predicted, samples] by the positions of the classes.
         """
         always, baseline = self.baseline
-        return self._mean_error(self._encoded) | {
-            "measure": self.measure,
-            "score": self.score,
-            "interval": [round(float(end), 9) for end in self._interval()],
-            "rows": len(self.truth),
-            "folds": int(self.fold.max()) + 1,
-            "baseline": {"answer": always, "score": baseline} | self._mean_error(self._constant),
-        }
+        own = self._encoded
+        confused = [] if self.task == "regression" else measures.confusion(own.true, own.predicted)
+        return (
+            self._mean_error(own)
+            | ({"confusion": confused} if confused else {})
+            | {
+                "measure": self.measure,
+                "score": self.score,
+                "interval": [round(float(end), 9) for end in self._interval()],
+                "rows": len(self.truth),
+                "folds": int(self.fold.max()) + 1,
+                "baseline": {"answer": always, "score": baseline}
+                | self._mean_error(self._constant),
+            }
+        )
 
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""

@@ -18,9 +18,10 @@ import { headerView } from "./overview/headerView.js";
 import { overviewView } from "./overview/overviewView.js";
 import { rulesView } from "./rules/rulesTable.js";
 import { sharedCase } from "./whatIf/caseLink.js";
-import { allClassStrips, singleChanges } from "./whatIf/counterfactuals.js";
+import { allClassStrips, pairChanges, singleChanges } from "./whatIf/counterfactuals.js";
 import { explanationOf } from "./whatIf/explanation.js";
 import { membershipsOf } from "./whatIf/firedRules.js";
+import { parseRow } from "./whatIf/parseRow.js";
 import { whatIfView } from "./whatIf/whatIf.js";
 
 const facts = await readFacts(byId("facts").textContent);
@@ -128,6 +129,8 @@ globalThis.frri = {
   countLayers,
   explanationOf,
   membershipsOf,
+  parseRow,
   allClassStrips,
   singleChanges,
+  pairChanges,
 };

@@ -27,7 +27,7 @@ export function stripView(store, attribute) {
   const layer = s("g", {});
   const needle = s("rect", { class: "needle", width: 10, height: height + 6, y: -3 });
   const picture = stretched(isNumber ? "strip number-curve" : "strip", WIDTH, height, layer, needle);
-  const words = span("hidden");
+  const words = span(isNumber ? "muted reach" : "hidden");
   return {
     element: h("div", "strip-box", picture, words),
     show(found) {
@@ -61,13 +61,13 @@ export function stripView(store, attribute) {
       .join("");
   }
 
-  /** For those who do not see it. */
   function curveText(points) {
     const answers = points.map(({ means }) => means[0]);
     const [least, most] = [Math.min(...answers), Math.max(...answers)].map((one) => shownNumber(facts, one));
-    return `between ${least} and ${most} along this column`;
+    return least === most ? "no effect here" : `${kindOf(facts.model).answer} ${least} to ${most}`;
   }
 
+  /** For those who do not see it. */
   function piecesText(pieces) {
     const { classes } = facts.model;
     if (attribute.categories)

@@ -6,7 +6,10 @@
  */
 
 const SVG = "http://www.w3.org/2000/svg";
-/** Maximum length of names that are not broken, in letters. */
+/** Names are broken after these signs, and elsewhere only if a part is longer. */
+const PARTS = /(?<=[_/]|\p{L}-)/u;
+const LONGEST_PART = 16;
+/** Such names, and dates, are on one line. */
 const SHORT = 10;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}\u200f\u202b\u202e\u2067]/u;
 
@@ -58,14 +61,17 @@ export function span(extra, ...children) {
 }
 
 /**
- * A name from the data, kept from turning the direction of the text around it.
+ * A name from the data, kept from turning the direction of the text around it, and from breaking within a word.
  *
  * @param {*} name
  * @returns {HTMLElement}
  */
 export function named(name) {
   const text = String(name);
-  return h("bdi", { class: text.length > SHORT ? "name" : "name short" }, text);
+  if (text.length <= SHORT) return h("bdi", "name short unbroken", text);
+  const parts = text.split(PARTS);
+  const isShort = parts.every((part) => part.split(" ").every((word) => word.length <= LONGEST_PART));
+  return h("bdi", isShort ? "name short" : "name", parts.flatMap((part, k) => (k ? [h("wbr"), part] : [part])));
 }
 
 /**

@@ -1,16 +1,14 @@
 /**
- * Rules applied to one row, in a browser or under Node, without dependencies.
+ * Rules applied to one row.
  *
- * A model is the JSON of a saved ruleset (format "frri-ruleset", version 1 or 2). The arithmetic is that of
- * the Python library, value by value, so the decisions are the same to the last bit. The report page needs
- * it because readers edit rules there; exported modules are printed by frri.export.javascript.
- *
- * A row is an object with a property per attribute, a Map, or an array in the order of the attributes.
- * null, undefined and NaN are missing values; a property that rules use must be there, others are not read.
+ * A model is the JSON of a saved ruleset. The arithmetic is that of the Python library, value by value, so the
+ * decisions are the same to the last bit. The page needs it because readers edit rules there; exported modules are
+ * printed by frri.export.javascript.
  *
  * @typedef {object} Model     The parsed JSON of a saved ruleset.
  * @typedef {object} Prepared  What prepare(model) returns; every function takes either.
- * @typedef {object|Map<string, *>|Array<*>} Row
+ * @typedef {Array<number|string|null>} Row  A value per attribute: a number, a date in days since 1970-01-01, the name
+ *   of a category; null if it is missing.
  */
 
 const preparedModels = new WeakMap();
@@ -29,19 +27,15 @@ export function prepare(model) {
 }
 
 /**
- * The values of a row as numbers: dates in days since 1970-01-01, categories by position (for one
- * never seen -1, or NaN if they are ordered), NaN where missing, moved into the training range where the model wants it.
+ * The values of a row as numbers: categories by position (for one never seen -1, or NaN if they are ordered), NaN where
+ * missing, moved into the training range where the model wants it.
  *
  * @param {Model|Prepared} model
  * @param {Row} row
  * @returns {number[]}
  */
 export function encode(model, row) {
-  const { attributes } = prepare(model);
-  if (Array.isArray(row) && row.length !== attributes.length) {
-    throw new RangeError(`Expected ${attributes.length} values, got ${row.length}.`);
-  }
-  return attributes.map((attribute, j) => encodeOne(attribute, valueOf(row, attribute, j)));
+  return prepare(model).attributes.map((attribute, j) => encodeOne(attribute, row[j]));
 }
 
 /**
@@ -77,9 +71,6 @@ export function scores(model, row) {
  */
 export function probabilities(model, row) {
   const ready = prepare(model);
-  if (!ready.classes.length) {
-    throw new TypeError("These rules predict numbers and know no classes; use predict.");
-  }
   const values = encode(ready, row);
   const held = degreesOf(ready, values);
   const { decided, shares } = decide(ready, values, held, scoresOf(ready, values, held));
@@ -108,12 +99,16 @@ export function probabilities(model, row) {
  * @param {number[]} values as encode gives them
  * @param {ArrayLike<number>} held the degree of each rule, as degrees gives them
  * @returns {{decided: number, rule: (number|null), silent: boolean, scores: number[]}} the rule as in explain,
- *   whether none fires, and what scores gives; where numbers are predicted, only this
+ *   whether none fires, and what scores gives; numbers have no class
  */
 export function settle(model, values, held) {
   const ready = prepare(model);
   const found = scoresOf(ready, values, held);
-  if (!ready.classes.length) return { decided: 0, rule: null, silent: false, scores: found };
+  if (!ready.classes.length) {
+    const nearest = nearestRule(ready, values, held);
+    const silent = ready.name === "weighted-mean" && !(largest(countedBy(ready, held)) > 0);
+    return { decided: 0, rule: nearest === null ? null : nearest + 1, silent, scores: found };
+  }
   const { decided, rule } = decide(ready, values, held, found);
   return { decided, rule, silent: isSilent(ready, found), scores: found };
 }
@@ -173,24 +168,13 @@ export function explain(model, row) {
 
 // ------------------------------------------------------------------ laying out
 
-const oldNames = { best: "best-rule", sum: "added-votes", first: "first-match" };
-const classRules = new Set(Object.values(oldNames));
+const classRules = new Set(["best-rule", "added-votes", "first-match"]);
 const ordered = new Set(["at-least-class", "cumulative-logits"]);
 const saidNumbers = new Set(["weighted-mean", "added-contributions", "cumulative-logits"]);
-const known = new Set([...classRules, "softmax-votes", ...ordered, ...saidNumbers]);
 
 function layOut(model) {
-  // In version 1 of the format the settings stand side by side.
-  const meaning = model.semantics ?? { ...model, name: oldNames[model.combination] };
-  if (!known.has(meaning.name)) {
-    const name = JSON.stringify(meaning.name);
-    throw new RangeError(`This evaluator does not know ${name}; export the rules again.`);
-  }
-  const used = new Set(model.rules.flatMap((rule) => rule.if.map(({ attribute }) => attribute)));
-  const attributes = model.attributes.map((attribute) => ({
-    ...layOutAttribute(attribute, meaning),
-    used: used.has(attribute.name),
-  }));
+  const meaning = model.semantics;
+  const attributes = model.attributes.map((attribute) => layOutAttribute(attribute, meaning));
   const columns = new Map(attributes.map((attribute, j) => [attribute.name, j]));
   return {
     prepared: true,
@@ -198,7 +182,7 @@ function layOut(model) {
     attributes,
     name: meaning.name,
     fallback: meaning.fallback,
-    missingHolds: meaning.missing === "similar" || meaning.missing === "holds", // the old name
+    missingHolds: meaning.missing === "similar",
     join: tNorms[meaning.t_norm],
     base: model.base ?? [],
     counts: model.class_counts.map((count, c) => count * (model.costs?.[c] ?? 1)),
@@ -240,44 +224,13 @@ function layOutAttribute(attribute, { clip, missing }) {
     name: attribute.name,
     kind: attribute.kind,
     codes: attribute.categories ? new Map(attribute.categories.map((name, i) => [name, i])) : null,
-    ...layOutTexts(attribute.categories ?? []),
     clipLow: clip ? low : -Infinity,
     clipHigh: clip ? high : Infinity,
     width: width > 0 && width < Infinity ? width : 1,
-    flag: low === 0 && high === 1,
     typical: NaN,
   };
   if (missing === "typical") ready.typical = encodeOne(ready, attribute.typical);
   return ready;
-}
-
-/** @type {Array<[string, string[], string]>} What a truth value is called, how it is written, and the letter that may be a category. */
-const truthValues = [
-  ["True", ["true", "yes", "1", "1.0"], "t"],
-  ["False", ["false", "no", "0", "0.0", "-0.0"], "f"],
-];
-
-/** The texts that stand for categories, and whether these are truth values: then in lower case. */
-function layOutTexts(categories) {
-  const codes = new Map(categories.map((name, i) => [name, i]));
-  const truth = truthValues.flatMap(([name, words, letter]) => {
-    const said = categories.filter((c) => [...words, letter].includes(c.toLowerCase()));
-    return said.length === 1 ? [{ name, words, position: codes.get(said[0]) }] : [];
-  });
-  if (truth.length === categories.length) {
-    const texts = new Map(categories.map((name, i) => [name.toLowerCase(), i]));
-    for (const { words, position } of truth) words.forEach((text) => texts.set(text, position));
-    return { texts, truth: true };
-  }
-  const texts = new Map(codes);
-  const add = (text, position) => texts.has(text) || texts.set(text, position);
-  for (const [category, position] of codes) {
-    const [, whole] = /^(-?[1-9][0-9]*|0)(\.0)?$/.exec(category) ?? [];
-    for (const text of whole === undefined ? [] : [whole, `${whole}.0`]) add(text, position);
-    if (whole === "0") add("-0.0", position);
-  }
-  for (const { name, position } of truth) add(name, position);
-  return { texts, truth: false };
 }
 
 function layOutCondition(condition, column, attribute) {
@@ -308,77 +261,10 @@ function slope(core, support, width) {
   return middle === core || middle === support ? width : Math.abs(core - support);
 }
 
-// ------------------------------------------------------------------ reading rows
-
-function valueOf(row, { name, used }, j) {
-  if (Array.isArray(row)) return row[j];
-  if (!used) return null;
-  const isMap = row instanceof Map;
-  if (!(isMap ? row.has(name) : Object.prototype.hasOwnProperty.call(row, name))) {
-    throw new RangeError(`The row has no column ${JSON.stringify(name)}.`);
-  }
-  return isMap ? row.get(name) : row[name];
-}
-
-function encodeOne(attribute, value) {
-  if (value === null || value === undefined || Number.isNaN(value)) return attribute.typical;
-  let number;
-  if (attribute.kind === "date") number = days(attribute, value);
-  else if (attribute.codes) number = code(attribute, value);
-  else number = plainNumber(attribute, value);
-  if (Number.isNaN(number)) return attribute.typical;
-  return Math.min(Math.max(number, attribute.clipLow), attribute.clipHigh);
-}
-
-function plainNumber(attribute, value) {
-  const text = typeof value === "string" ? value.trim() : null;
-  const number = text === "" ? NaN : (said(attribute, text) ?? Number(value));
-  if (Number.isNaN(number) && !/^[+-]?nan$/i.test(text ?? "")) complain(attribute, value, "a number");
-  return number;
-}
-
-/** The number of a word for a truth value, where numbers lie from 0 to 1. */
-function said({ flag }, text) {
-  if (!flag || !/^[a-z]+$/i.test(text ?? "")) return undefined;
-  const place = truthValues.findIndex(([, words]) => words.includes(text.toLowerCase()));
-  return place < 0 ? undefined : 1 - place;
-}
-
-/** Categories are known by their texts, as Python writes them. */
-function code(attribute, value) {
-  let text = String(value);
-  if (typeof value === "boolean") text = value ? "True" : "False";
-  const found = attribute.texts.get(attribute.truth ? text.toLowerCase() : text);
-  return found ?? (attribute.kind === "ordinal" ? NaN : -1);
-}
-
-const DATE =
-  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?)?)?)?)?$/;
-const DAY = 86400000000; // in microseconds
-
-/** Days since 1970-01-01 of a Date (its UTC time), an ISO text, or a number of days. */
-function days(attribute, value) {
-  if (value instanceof Date) return value.getTime() / 86400000;
-  if (typeof value === "number") return value;
-  if (value === "" || value === "NaT") return NaN;
-  const found = typeof value === "string" ? DATE.exec(value) : null;
-  if (found === null) complain(attribute, value, "a date");
-  const defaults = [0, 1, 1, 0, 0, 0];
-  const parts = found.slice(1, 7).map((part, i) => (part ? Number(part) : defaults[i]));
-  const [year, month, day, hour, minute, second] = parts;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  const exists = date.getUTCMonth() === month - 1 && hour < 24 && minute < 60 && second < 60;
-  if (!exists) complain(attribute, value, "a date");
-  const seconds = date.getTime() / 1000 + (hour * 60 + minute) * 60 + second;
-  const fraction = (found[7] ?? "").padEnd(6, "0");
-  // Beyond 2 ** 53 microseconds (the year 2255) only big integers are exact.
-  return Number(BigInt(seconds) * 1000000n + BigInt(fraction)) / DAY;
-}
-
-function complain(attribute, value, wanted) {
-  const column = JSON.stringify(attribute.name);
-  throw new TypeError(`Column ${column} holds ${JSON.stringify(value)}, which is not ${wanted}.`);
+function encodeOne({ kind, codes, typical, clipLow, clipHigh }, value) {
+  const number = codes && value !== null ? (codes.get(value) ?? (kind === "ordinal" ? NaN : -1)) : value;
+  if (number === null || number === undefined || Number.isNaN(number)) return typical;
+  return Math.min(Math.max(number, clipLow), clipHigh);
 }
 
 // ------------------------------------------------------------------ matching

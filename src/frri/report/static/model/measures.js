@@ -74,15 +74,7 @@ export function performanceOf({ facts, rows, state, isEdited }) {
   if (!facts.performance) return null;
   if (!isEdited) return { ...facts.performance, n: facts.data.n_rows };
   const confusion = confusionOf(state, rows, facts.model.classes.length);
-  const recalls = recallsOf(confusion, facts.model.classes.length)
-    .filter(({ rows: own }) => own)
-    .map(({ hits, rows: own }) => hits / own);
-  return {
-    accuracy: metrics(state, rows).accuracy,
-    balanced_accuracy: recalls.reduce((a, b) => a + b, 0) / recalls.length,
-    confusion,
-    n: rows.n,
-  };
+  return { ...accuraciesOf(confusion, facts.model.classes.length), confusion, n: rows.n };
 }
 
 /**
@@ -107,6 +99,34 @@ export function namedRows({ data, overview }, n) {
 export function basisText(facts, n) {
   const caution = `; expect ${kindOf(facts.model).isNumber ? "larger errors" : "lower values"} on new data`;
   return `Computed on the ${namedRows(facts, n)}${facts.overview.is_training ? caution : ""}.`;
+}
+
+/**
+ * The held-out estimate of the rules as learned, with its basis; null where there is none or the rows are new.
+ *
+ * @param {object} store
+ * @returns {?{measure: string, score: number, error?: number, confusion?: number[][], rows: number, basis: string}}
+ */
+export function heldOut({ facts: { overview }, isEdited }) {
+  const found = overview.evaluation;
+  if (!found || isEdited || overview.is_training === false) return null;
+  return { ...found, basis: `on new data (${found.folds > 1 ? `${found.folds}-fold cross-validation` : "held-out rows"})` };
+}
+
+/**
+ * Accuracy, and its mean over the classes.
+ *
+ * @param {number[][]} cells triples of class, decision and rows
+ * @param {number} n classes
+ * @returns {{accuracy: number, balanced_accuracy: number}}
+ */
+export function accuraciesOf(cells, n) {
+  const found = recallsOf(cells, n).filter(({ rows }) => rows);
+  const total = (of) => sum(found.map(of));
+  return {
+    accuracy: total(({ hits }) => hits) / total(({ rows }) => rows),
+    balanced_accuracy: total(({ hits, rows }) => hits / rows) / found.length,
+  };
 }
 
 /**

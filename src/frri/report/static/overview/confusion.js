@@ -1,29 +1,56 @@
 /** Which classes are called which: a matrix whose cells open their rows, after an edit with differences. */
 
 import { classLabel, rate } from "../charts/chart.js";
-import { actionButton, h, muted, scrolling, span } from "../core/dom.js";
-import { basisText, confusionOf, performanceOf } from "../model/measures.js";
+import { actionButton, h, muted, named, scrolling, span } from "../core/dom.js";
+import { basisText, confusionOf, heldOut, namedRows, performanceOf } from "../model/measures.js";
 import { counted, sum, whole } from "../core/format.js";
 
 const MOST_CLASSES = 12;
 const MOST_CONFUSIONS = 15;
 
 /**
+ * Of held-out rows where these are known, then of those that were given.
+ *
  * @param {object} store
  * @param {object} actions
  * @returns {HTMLElement|Array}
  */
 export function confusion(store, actions) {
-  const { classes } = store.facts.model;
+  const { facts, isEdited } = store;
   const performance = performanceOf(store);
-  if (!performance) return muted("Unknown without labelled rows.");
-  if (classes.length > MOST_CLASSES) return confusionList(store, performance, actions);
-  const counts = matrixOf(performance.confusion, classes.length);
+  const held = heldOut(store);
   // After an edit, what was in each cell among the same rows before.
-  const learned = store.isEdited ? confusionOf(store.original, store.rows, classes.length) : null;
-  const before = learned && matrixOf(learned, classes.length);
+  const before = isEdited && performance ? confusionOf(store.original, store.rows, facts.model.classes.length) : null;
+  const given = performance && [muted(basisText(facts, performance.n)), confusionTable(store, performance.confusion, actions, before)];
+  if (!held?.confusion) return given ?? muted("Unknown without labelled rows.");
+  return [
+    muted(`Of ${counted(held.rows, "row")}, ${held.basis}.`),
+    confusionTable(store, held.confusion),
+    given && h("details", {}, h("summary", {}, `On the ${namedRows(facts, performance.n)}`), given),
+  ];
+}
+
+/** With actions, cells open their rows. */
+function confusionTable(store, cells, actions = null, learned = null) {
+  const { classes } = store.facts.model;
+  const n = classes.length;
+  if (n > MOST_CLASSES) return confusionList(store, cells, actions);
+  const counts = matrixOf(cells, n);
+  const before = learned && matrixOf(learned, n);
   const totals = counts.map(sum);
-  return [muted(basisText(store.facts, performance.n)), scrolling(
+  const called = classes.map((_, d) => sum(counts.map((row) => row[d])));
+  const all = sum(totals);
+  const head = (text, title) => h("th", { scope: "col", class: "muted recall", title }, text);
+  const cell = (c, d) =>
+    actions
+      ? actionButton(
+          whole(counts[c][d]),
+          () => actions.showCases(`${c}-${d}`),
+          "cell-link",
+          `${counted(counts[c][d], "row")}, ${classes[c]} decided as ${classes[d]}: show them`,
+        )
+      : whole(counts[c][d]);
+  return scrolling(
     "Confusion matrix",
     h(
       "table",
@@ -36,8 +63,9 @@ export function confusion(store, actions) {
           {},
           h("th", { scope: "col", class: "muted" }, "is ↓  decided →"),
           classes.map((label) => h("th", { scope: "col" }, classLabel(store, label))),
-          h("th", { scope: "col", class: "muted recall", title: "Fraction of the rows of the class that are decided as it" }, "recall"),
-          h("th", { scope: "col", class: "muted recall", title: "Fraction of the rows decided as the class that are of it" }, "precision"),
+          head("recall", "Sensitivity: fraction of the rows of the class that are decided as it"),
+          head("specificity", "Fraction of the rows of other classes that are not decided as it"),
+          head("precision", "Fraction of the rows decided as the class that are of it"),
         ),
       ),
       h(
@@ -48,30 +76,24 @@ export function confusion(store, actions) {
             "tr",
             {},
             h("th", { scope: "row" }, classLabel(store, label)),
-            counts[c].map((n, d) =>
+            counts[c].map((count, d) =>
               h(
                 "td",
-                `${c === d ? "right" : "wrong"} heat-${heat(n, totals[c])}`,
-                n
-                  ? actionButton(
-                      whole(n),
-                      () => actions.showCases(`${c}-${d}`),
-                      "cell-link",
-                      `${counted(n, "row")}, ${label} decided as ${classes[d]}: show them`,
-                    )
-                  : "0",
-                before && n !== before[c][d]
-                  ? span("difference", ` ${n > before[c][d] ? "+" : "−"}${Math.abs(n - before[c][d])}`)
+                `${c === d ? "right" : "wrong"} heat-${heat(count, totals[c])}`,
+                count ? cell(c, d) : "0",
+                before && count !== before[c][d]
+                  ? span("difference", ` ${count > before[c][d] ? "+" : "−"}${Math.abs(count - before[c][d])}`)
                   : null,
               ),
             ),
             h("td", "recall", rate(counts[c][c], totals[c])),
-            h("td", "recall", rate(counts[c][c], sum(counts.map((row) => row[c])))),
+            h("td", "recall", rate(all - totals[c] - called[c] + counts[c][c], all - totals[c])),
+            h("td", "recall", rate(counts[c][c], called[c])),
           ),
         ),
       ),
     ),
-  )];
+  );
 }
 
 function matrixOf(cells, n) {
@@ -85,19 +107,17 @@ function heat(n, total) {
   return n ? Math.max(1, Math.ceil((5 * n) / total)) : 0;
 }
 
-/** Of many classes, the pairs that are confused most often; each opens its rows. */
-function confusionList({ facts }, { confusion: cells, n }, actions) {
+/** Of many classes, the pairs that are confused most often. */
+function confusionList({ facts }, cells, actions) {
   const { classes } = facts.model;
   const wrong = cells.filter(([truth, decided]) => truth !== decided).sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
   if (!wrong.length) return h("p", {}, "No class is called another.");
+  const pair = (truth, decided) => {
+    const text = `${classes[truth]} called ${classes[decided]}`;
+    return actions ? actionButton(text, () => actions.showCases(`${truth}-${decided}`), "link") : named(text);
+  };
   return [
-    muted(`${classes.length} classes are too many for a matrix; these are confused most often. ${basisText(facts, n)}`),
-    h(
-      "ol",
-      "confusions",
-      wrong.slice(0, MOST_CONFUSIONS).map(([truth, decided, times]) =>
-        h("li", {}, actionButton(`${classes[truth]} called ${classes[decided]}`, () => actions.showCases(`${truth}-${decided}`), "link"), ` ${times} ×`),
-      ),
-    ),
+    muted(`${classes.length} classes are too many for a matrix; these are confused most often.`),
+    h("ol", "confusions", wrong.slice(0, MOST_CONFUSIONS).map(([truth, decided, times]) => h("li", {}, pair(truth, decided), ` ${times} ×`))),
   ];
 }

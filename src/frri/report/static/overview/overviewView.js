@@ -6,16 +6,15 @@ import { confusion } from "./confusion.js";
 import { cutoffCard } from "./cutoff.js";
 import { effectsCard } from "./effectCurves.js";
 import { importance } from "./importance.js";
-import { leaderboardCard } from "./leaderboard.js";
+import { leaderboardCard, sizesCard } from "./heldOutTables.js";
 import { dataBlock, modelBlock, pairs, proofBlock } from "./provenance.js";
-import { sizesCard } from "./sizes.js";
 import { subgroupsCard } from "./subgroups.js";
 import { flowPicture } from "../charts/flow.js";
 import { scatterPicture } from "../charts/scatter.js";
 import { actionButton, byId, card, h, muted, put } from "../core/dom.js";
 import { counted, percentText, whole } from "../core/format.js";
 import { kindOf, shownNumber } from "../model/kind.js";
-import { basisText, metrics, namedRows, performanceOf } from "../model/measures.js";
+import { accuraciesOf, basisText, heldOut, metrics, namedRows, performanceOf } from "../model/measures.js";
 
 const MOST_COLUMNS = 15;
 /** Classes whose matrix has its place beside the accuracy. */
@@ -55,7 +54,7 @@ export function overviewView(store, actions) {
           "div",
           "parts",
           card("Columns", "", importance(store, MOST_COLUMNS, false) ?? muted("No rule uses a column.")),
-          sizesCard(store),
+          sizesCard(store.facts),
           leaderboardCard(store.facts),
           card("Data", "", dataBlock(store)),
           card("Model", "", modelBlock(store), actionButton("Download model", actions.download)),
@@ -115,38 +114,23 @@ function flowCard(store, actions) {
 
 function accuracy(store) {
   const { facts, state, original, rows, isEdited } = store;
-  const { data: given } = facts;
-  const performance = performanceOf(store);
-  if (!performance)
-    return muted(
-      given
-        ? "Unknown: the rows that were given have no labels."
-        : "Unknown: give the report labelled rows to see it.",
-    );
-  const { coverage } = metrics(state, rows);
-  const learned = percentText(metrics(original, rows).accuracy);
-  const before = isEdited ? ` As learned: ${learned}.` : "";
+  const given = performanceOf(store);
   const found = heldOut(store);
-  const estimate = found?.measure === "accuracy" ? found : null;
-  const basis = namedRows(facts, performance.n);
+  const held = found?.confusion && accuraciesOf(found.confusion, facts.model.classes.length);
+  const estimate = found?.measure === "accuracy" ? found.score : held?.accuracy;
+  if (!given && estimate === undefined)
+    return muted(`Unknown: ${facts.data ? "the rows that were given have no labels." : "give the report labelled rows to see it."}`);
+  const basis = given && namedRows(facts, given.n);
+  const before = isEdited ? ` As learned: ${percentText(metrics(original, rows).accuracy)}.` : "";
+  const others = given ? `; ${percentText(given.accuracy)} on the ${basis}` : "";
   return [
-    h("p", "figure", percentText(estimate ? estimate.score : performance.accuracy)),
-    h("p", {}, estimate ? `${estimate.basis}; ${percentText(performance.accuracy)} on the ${basis}.` : `of ${basis} are classified correctly.${before}${cautionOf(facts, "Accuracy on new data is lower")}`),
+    h("p", "figure", percentText(estimate === undefined ? given.accuracy : Number(estimate.toFixed(2)))),
+    h("p", {}, estimate === undefined ? `of ${basis} are classified correctly.${before}${cautionOf(facts, "Accuracy on new data is lower")}` : `${found.basis}${others}.`),
     pairs([
-      [`Balanced accuracy${facts.overview.is_training ? ", training rows" : ""}`, percentText(performance.balanced_accuracy)],
-      [
-        "Covered by a rule",
-        `${percentText(coverage)}${given.sampled ? ` of ${whole(rows.n)} sampled` : ""}`,
-      ],
+      [`Balanced accuracy${facts.overview.is_training && !held ? ", training rows" : ""}`, percentText((held ?? given)?.balanced_accuracy)],
+      given && ["Covered by a rule", `${percentText(metrics(state, rows).coverage)}${facts.data.sampled ? ` of ${whole(rows.n)} sampled` : ""}`],
     ]),
   ];
-}
-
-/** The held-out estimate of the rules as learned, with its basis; null where there is none or the rows are new. */
-function heldOut({ facts: { overview }, isEdited }) {
-  const found = overview.evaluation;
-  if (!found || isEdited || overview.is_training === false) return null;
-  return { ...found, basis: `on new data (${found.folds > 1 ? `${found.folds}-fold cross-validation` : "held-out rows"})` };
 }
 
 function cautionOf({ overview }, text) {

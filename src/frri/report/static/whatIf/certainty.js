@@ -5,56 +5,22 @@
 
 import { probabilities } from "../core/evaluator.js";
 import { counted, percentText, sum, whole } from "../core/format.js";
-import { forEachYielding } from "../core/yieldToUi.js";
 import { isCalibrated, kindOf, shownNumber } from "../model/kind.js";
 
-/** Rows whose probability is at most so far away are like a row. */
-const NEAR = 0.05;
 /** Of the intervals that are known, the widest one up to this level is shown. */
 const LEVEL = 0.9;
-
-const found = new WeakMap();
 
 /**
  * @param {object} store
  * @param {object} explained what explanationOf returned
- * @param {function(): boolean} isStale
- * @returns {Promise<import("../model/ruleText.js").Parts>} empty where nothing is known
+ * @returns {import("../model/ruleText.js").Parts} empty where nothing is known
  */
-export async function certaintyParts(store, explained, isStale) {
+export function certaintyParts(store, explained) {
   const { model, values, prediction } = explained;
   if (kindOf(model).isNumber) return intervalParts(store, prediction);
   if (!isCalibrated(model)) return countParts(store, explained);
-  const c = model.classes.indexOf(prediction);
-  const own = probabilities(model, values)[c];
-  const sure = [`Probability ${percentText(own)}`];
-  if (!store.rows?.classes) return [...sure, "."];
-  const known = await probabilitiesOf(store, isStale);
-  if (!known) return [];
-  let [rows, right] = [0, 0];
-  for (let i = 0; i < known.length; i += 1) {
-    if (store.state.decided[i] !== c || Math.abs(known[i] - own) > NEAR) continue;
-    rows += 1;
-    if (store.rows.classes[i] === c) right += 1;
-  }
-  if (!rows) return [...sure, "."];
-  const basis = store.facts.overview.is_training === false ? "row" : "given row";
-  return [...sure, `: of ${counted(rows, basis)} with about this probability ${whole(right)} ${right === 1 ? "is" : "are"} `, { name: prediction }, "."];
-}
-
-/** The probability of the class that each embedded row is decided as; null if given up. */
-async function probabilitiesOf({ state, rows }, isStale) {
-  if (found.has(state)) return found.get(state);
-  const known = new Float64Array(rows.n);
-  const isWhole = await forEachYielding(
-    known.keys(),
-    (i) => {
-      known[i] = probabilities(state.model, rows.at(i))[state.decided[i]];
-    },
-    isStale,
-  );
-  if (isWhole) found.set(state, known);
-  return isWhole ? known : null;
+  const own = probabilities(model, values)[model.classes.indexOf(prediction)];
+  return [`Probability ${percentText(own)}: about ${Math.round(100 * own)} of 100 such rows are `, { name: prediction }, "."];
 }
 
 /** Rows that are decided by the same rule; where none decides alone, rows that are decided so. */

@@ -1,11 +1,13 @@
 /**
- * What would be decided at every value of one attribute, all others being as they are.
+ * What would be decided at every value of one attribute, all others being as they are; of numbers, whether they reach
+ * a target.
  *
  * Between two neighbouring places where some membership bends, what a rule counts (and how near it is where
  * none holds) is a straight line in the attribute. So where one rule decides, or where votes are added up
  * one class, or where the same rules speak for and against each ordered class, this is so on an interval: its
- * end is found by halving, down to neighbouring numbers, and nothing between can be missed. Where conditions
- * are joined in another way, the same is tried and called a search.
+ * end is found by halving, down to neighbouring numbers, and nothing between can be missed. A number, be it a sum or
+ * a mean, only rises or only falls between two bends. Where conditions are joined in another way, the same is tried and
+ * called a search.
  */
 
 import { encode, fit, prepare, settle } from "../core/evaluator.js";
@@ -31,17 +33,50 @@ export function isStraight({ semantics, rules }) {
 /**
  * A row laid out for questions about its surroundings.
  *
+ * @typedef {{side: string, value: number}} Target  "at least" or "at most" a number
+ *
  * @param {object} model
  * @param {Array} values as the evaluator takes them
+ * @param {?Target} [target] of numbers: decided is 1 where it is reached, else 0
  * @returns {object}
  */
-export function caseOf(model, values) {
+export function caseOf(model, values, target = null) {
   const ready = prepare(model);
   const base = encode(ready, values);
   const fits = ready.rules.map((rule) =>
     rule.conditions.map((condition) => fit(ready, rule, condition, base[condition.column])),
   );
-  return { model, ready, values, base, fits };
+  return { model, ready, values, base, fits, target };
+}
+
+/**
+ * @param {Target} target
+ * @param {any} answer a number
+ * @returns {boolean}
+ */
+export function reaches({ side, value }, answer) {
+  return side === "at least" ? answer >= value : answer <= value;
+}
+
+/**
+ * Values of an attribute at which something may change, in order: bounds of conditions, and all categories.
+ *
+ * @param {object} one what caseOf returned
+ * @param {number} j which attribute
+ * @returns {number[]} encoded
+ */
+export function placesOf(one, j) {
+  const { categories } = one.model.attributes[j];
+  if (categories) return [...categories.keys()];
+  const [low, high] = axisOf(one, j);
+  const inside = conditionBounds(one.model, j).filter((bound) => bound > low && bound < high);
+  return [...new Set([low, ...inside, high])].sort((a, b) => a - b);
+}
+
+/** All bounds of the conditions on an attribute. */
+function conditionBounds({ attributes, rules }, j) {
+  const conditions = rules.flatMap((rule) => rule.if.filter(({ attribute }) => attribute === attributes[j].name));
+  return conditions.flatMap(boundsOf).filter(Number.isFinite);
 }
 
 /**
@@ -113,10 +148,7 @@ function axisOf(one, j) {
   if (attribute.categories) return [low, high];
   if (!Number.isFinite(low) || !Number.isFinite(high)) {
     // Without a known range: a little beyond the outermost bounds of the conditions.
-    const bounds = one.model.rules
-      .flatMap((rule) => rule.if.filter((condition) => condition.attribute === attribute.name))
-      .flatMap(boundsOf)
-      .filter(Number.isFinite);
+    const bounds = conditionBounds(one.model, j);
     if (!Number.isFinite(low)) low = bounds.reduce((a, b) => Math.min(a, b), Infinity) - 1;
     if (!Number.isFinite(high)) high = bounds.reduce((a, b) => Math.max(a, b), -Infinity) + 1;
     if (!bounds.length) [low, high] = [-1, 1].map((by) => (Number(one.values[j]) || 0) + by);
@@ -165,7 +197,8 @@ function judgeAlong(one, j) {
       settle(x) {
         values[j] = within(x, clipLow, clipHigh);
         for (const [k, r] of moving) held[k] = degreeAt(ready.rules[r], fits[r], values[j]);
-        const { decided, rule, silent: none } = settle(some, values, held);
+        const { decided: position, rule, silent: none, scores } = settle(some, values, held);
+        const decided = one.target ? Number(reaches(one.target, scores[0])) : position;
         return { decided, rule: rule === null ? null : chosen[rule - 1] + 1, silent: none };
       },
     };
@@ -260,8 +293,14 @@ function nearRules(ready, levels) {
   return all.filter((r) => ready.rules[r].weight > 0 && most(r) >= best);
 }
 
-/** The neighbouring number above (1) or below (-1). */
-function next(x, way) {
+/**
+ * The neighbouring number above (1) or below (-1).
+ *
+ * @param {number} x
+ * @param {number} way
+ * @returns {number}
+ */
+export function next(x, way) {
   if (x === 0) return way * Number.MIN_VALUE;
   const cell = new Float64Array([x]);
   const bits = new BigInt64Array(cell.buffer);

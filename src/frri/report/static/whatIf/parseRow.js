@@ -1,7 +1,5 @@
 /** Rows and values typed or pasted by people. Errors are sentences for them. */
 
-import { encode } from "../core/evaluator.js";
-
 const MISSING = new Set(["", "na", "nan", "null", "none", "?", "missing"]);
 
 /**
@@ -13,22 +11,31 @@ const MISSING = new Set(["", "na", "nan", "null", "none", "?", "missing"]);
  */
 export function parseValue(attribute, text) {
   const trimmed = text.trim();
-  if (attribute.categories) {
-    if (attribute.categories.includes(text)) return text;
-    if (attribute.categories.includes(trimmed)) return trimmed;
-  }
+  // Python writes 1.0 and True where JSON has 1 and true.
+  const spellings = [text, trimmed, String(Number(trimmed)), trimmed.replace(/^[tf](?=rue$|alse$)/, (letter) => letter.toUpperCase())];
+  const known = spellings.find((one) => attribute.categories?.includes(one));
+  if (known !== undefined) return known;
   if (MISSING.has(trimmed.toLowerCase())) return null;
   if (attribute.kind === "nominal") return trimmed;
   if (attribute.categories) throw new Error(`${attribute.name} has no category ${trimmed}.`);
-  if (attribute.kind === "date") {
-    const value =
-      /^-?\d+(\.\d+)?$/.test(trimmed) && trimmed.length !== 4 ? Number(trimmed) : trimmed;
-    return encode(valueModel(attribute), [value])[0];
-  }
-  const number = Number(trimmed.replace(/^−/, "-"));
+  const isDate = attribute.kind === "date";
+  const number = isDate ? days(trimmed) : Number(trimmed.replace(/^−/, "-"));
   if (!Number.isFinite(number))
-    throw new Error(`${attribute.name} must be a number, not “${trimmed.slice(0, 60)}”.`);
+    throw new Error(`${attribute.name} must be a ${isDate ? "date" : "number"}, not “${trimmed.slice(0, 60)}”.`);
   return number;
+}
+
+/** Days since 1970-01-01 of a number of days or an ISO text, NaN for any other. */
+function days(text) {
+  if (/^-?\d+(\.\d+)?$/.test(text) && text.length !== 4) return Number(text);
+  const iso = /^\d{4}(-\d\d(-\d\d)?)?([T ](\d\d)(:\d\d(:\d\d(\.\d{1,6})?)?)?)?$/.exec(text);
+  if (!iso) return NaN;
+  const [day, time = ""] = text.split(/[T ]/);
+  const date = Date.parse(`${day}T00:00Z`);
+  // Days that do not exist, such as the 30th of February, are moved on by some browsers.
+  if (!new Date(date || 0).toISOString().startsWith(day)) return NaN;
+  const [hour = 0, minute = 0, second = 0] = time.split(":").map(Number);
+  return hour < 24 && minute < 60 && second < 60 ? (date / 1000 + (hour * 60 + minute) * 60 + second) / 86400 : NaN;
 }
 
 /**
@@ -105,15 +112,4 @@ function wrongLength(attributes, row) {
   const names = attributes.slice(0, 5).map(({ name }) => name);
   const more = attributes.length > 5 ? ", …" : "";
   return new Error(`Expected ${attributes.length} values (${names.join(", ")}${more}), got ${row.length}.`);
-}
-
-/** A model of one attribute, to read a value with. */
-function valueModel(attribute) {
-  return {
-    attributes: [attribute],
-    rules: [],
-    classes: [0],
-    class_counts: [1],
-    semantics: { name: "best-rule", t_norm: "minimum", clip: false },
-  };
 }

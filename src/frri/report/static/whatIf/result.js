@@ -3,14 +3,14 @@
  */
 
 import { answerLabel, classColour, shareBar } from "../charts/chart.js";
-import { h, muted, named, put, sentence, span } from "../core/dom.js";
-import { counted, percentText, shareText, showValue, signedText, withMinus } from "../core/format.js";
+import { h, labelled, muted, named, option, put, sentence, span } from "../core/dom.js";
+import { counted, percentText, shareText, showValue, signedText, sum, withMinus } from "../core/format.js";
 import { predict, probabilities, scores } from "../core/evaluator.js";
-import { isCalibrated, kindOf, saidText, shownMove, shownNumber } from "../model/kind.js";
+import { isCalibrated, kindOf, levelOf, saidText, shownMove, shownNumber } from "../model/kind.js";
 import { certaintyParts } from "./certainty.js";
-import { isStraight } from "./classStrips.js";
+import { isStraight, reaches } from "./classStrips.js";
 import { contributionBars } from "./contributionBars.js";
-import { allClassStrips, severalChanges, singleChanges } from "./counterfactuals.js";
+import { allClassStrips, pairChanges, severalChanges, singleChanges } from "./counterfactuals.js";
 import { firedList, nearestRule } from "./firedRules.js";
 import { usedColumns } from "../model/ranking.js";
 import { explanationOf } from "./explanation.js";
@@ -20,7 +20,6 @@ import { effectOf } from "../model/effects.js";
 const MOST_REASONS = 3;
 const MOST_CLASSES = 6;
 const MOST_CHANGES = 2;
-const MOST_COLUMNS = 6;
 /** Equal steps along the range of a column. */
 const STEPS = 60;
 
@@ -36,21 +35,24 @@ export function whatIfResult(store, actions) {
   const truth = h("p", "truth");
   const why = h("div", "reason");
   const change = h("div", "change", muted("Searching …"));
+  const target = kind.isNumber ? targetField(store.facts, () => again()) : null;
   const computed = h("div", "firing");
   const element = h(
     "section",
     { class: "verdict", "aria-label": kind.answer },
     h("div", { class: "card now", role: "status" }, h("h2", "kicker", kind.answer), decision, sure, truth),
     h("div", "card", h("h3", {}, "Why"), why),
-    h("div", "card", h("h3", {}, "What would change it"), change),
+    h("div", "card", h("h3", {}, "What would change it"), target?.element, change),
     h("details", "card", h("summary", {}, "How it is computed"), computed),
   );
   let turn = 0;
+  let again = () => {};
   return { element, update, suspend };
 
   /** Nothing is answered while a value cannot be read. */
   function suspend() {
     turn += 1;
+    again = () => {};
     [sure, why, change, computed].forEach((place) => put(place));
     change.removeAttribute("aria-busy");
     put(decision, "–");
@@ -60,24 +62,26 @@ export function whatIfResult(store, actions) {
   function update(values, row, locked) {
     const about = explanationOf(store.state.model, values);
     put(decision, answerLabel(store, about.prediction));
+    put(sure, sentence(certaintyParts(store, about)));
     put(truth, truthText(store, row, about.prediction));
     put(why, whyBlock(store, about, actions));
     put(computed, computedBlock(store, about, actions));
-    turn += 1;
-    const mine = turn;
-    const isStale = () => mine !== turn;
-    change.setAttribute("aria-busy", "true");
-    // When the answer has been painted.
-    setTimeout(async () => {
-      if (isStale()) return;
-      const certain = await certaintyParts(store, about, isStale);
-      if (isStale()) return;
-      put(sure, sentence(certain));
-      const found = await (kind.isNumber ? reach : changes)(store, values, locked, actions, isStale);
-      if (!found || isStale()) return;
-      put(change, found);
-      change.removeAttribute("aria-busy");
-    });
+    again = () => {
+      turn += 1;
+      const mine = turn;
+      const isStale = () => mine !== turn;
+      const search = { model: store.state.model, values, locked, target: target?.read(about.prediction) ?? null };
+      change.setAttribute("aria-busy", "true");
+      // When the answer has been painted.
+      setTimeout(async () => {
+        if (isStale()) return;
+        const found = await changes(store, search, actions, isStale);
+        if (!found || isStale()) return;
+        put(change, found);
+        change.removeAttribute("aria-busy");
+      });
+    };
+    again();
   }
 }
 
@@ -144,8 +148,22 @@ function computedBlock(store, about, actions) {
     muted(adds ? "What each rule adds, times the degree to which it holds." : "Degree to which a rule holds × its weight."),
     fired.length ? firedList(store, fired, values, { text: how, held, deciding: isAlone ? rule - 1 : null, actions }) : muted("No rule covers this row."),
     nearestRule(store, values, about, actions),
-    isNumber ? null : [h("h4", {}, "Classes"), h("ul", "scores", classItems(store, model, values))],
+    isNumber ? null : [h("h4", {}, "Classes"), h("ul", "scores", classItems(store, model, values)), isCalibrated(model) && muted(probabilityText(about))],
   ];
+}
+
+/** How the probability of the class decided for comes from the scores. */
+function probabilityText({ model, values, prediction, fired }) {
+  const c = model.classes.indexOf(prediction);
+  const { class_counts: sizes, costs, trust = 1 } = model;
+  const percent = (share) => `${(100 * share).toFixed(1)} %`;
+  const raw = percent(probabilities({ ...model, trust: 1 }, values)[c]);
+  const score = kindOf(model).addsVotes ? "exp(score) divided by the sum of exp(score) over all classes" : fired.length ? "the score divided by the sum of all scores" : "what the fallback gives";
+  const start = `Probability of ${prediction}: ${score}, ${raw}`;
+  if (trust === 1) return `${start}.`;
+  const weighted = sizes.map((size, k) => size * (costs?.[k] ?? 1));
+  const frequency = percent(weighted[c] / sum(weighted));
+  return `${start}; shrunk towards the frequency in training${costs ? " times the cost" : ""}: ${shareText(trust)} × ${raw} + ${shareText(1 - trust)} × ${frequency} = ${percent(probabilities(model, values)[c])}.`;
 }
 
 function classItems(store, model, values) {
@@ -174,27 +192,88 @@ function classItems(store, model, values) {
 
 // ------------------------------------------------------------------ what would change it
 
+/**
+ * The number to reach: until one is typed, the end of the fifth of all numbers in which the answer is, towards the
+ * middle.
+ */
+function targetField(facts, changed) {
+  const side = h("select", { id: "target-side", onchange: changed }, ["at least", "at most"].map((one) => option(one, one)));
+  const input = h("input", { type: "text", id: "target", inputmode: "decimal", autocomplete: "off", oninput: typed });
+  let isOwn = false;
+  return { element: h("div", "target", labelled("Reach", side), labelled(named(facts.model.target), input)), read };
+
+  function typed() {
+    isOwn = input.value.trim() !== "";
+    changed();
+  }
+
+  /** null where there is no number. */
+  function read(answer) {
+    const { edges } = facts.numbers;
+    const level = levelOf(facts, answer);
+    const isHigh = level > edges.length / 2;
+    if (!isOwn && document.activeElement !== input) {
+      side.value = isHigh ? "at most" : "at least";
+      input.value = shownNumber(facts, edges[isHigh ? level - 1 : level]);
+    }
+    const text = input.value.trim().replace(/^−/, "-");
+    const isKnown = text !== "" && Number.isFinite(Number(text));
+    input.setAttribute("aria-invalid", String(!isKnown));
+    return isKnown ? { side: side.value, value: Number(text) } : null;
+  }
+}
+
 /** The nearest changes of what may be changed: of single columns, and of several where these are not enough. */
-async function changes(store, values, locked, actions, isStale) {
-  const { model, decided } = store.state;
-  const strips = await allClassStrips(model, values, isStale);
-  if (!strips || isStale()) return null;
-  actions.showStrips(strips);
-  const { found, reached } = singleChanges(model, values, strips, locked, MOST_CHANGES);
+async function changes(store, search, actions, isStale) {
+  const { model, values, locked, target } = search;
+  const { isNumber } = kindOf(model);
+  const now = predict(model, values);
+  const drawn = await (isNumber ? curvesOf(store, values, isStale) : allClassStrips(model, values, null, isStale));
+  if (!drawn) return null;
+  actions.showStrips(drawn);
+  if (isNumber && !target) return muted("Give a number to reach.");
+  if (isNumber && reaches(target, now)) return muted(`It is ${target.side} ${shownNumber(store.facts, target.value)} already.`);
+  const strips = isNumber ? await allClassStrips(model, values, target, isStale) : drawn;
+  if (!strips) return null;
+  const { found, reached } = singleChanges(search, strips, MOST_CHANGES);
   const proven = isStraight(model) ? "The nearest values of single columns, proven; rounded, if at all, beyond the border." : "Found by search along single columns.";
-  const notes = found.length ? [proven] : ["No single column within its range changes the decision."];
-  const others = model.classes.filter((label) => !reached.has(label) && label !== predict(model, values));
+  const notes = [found.length ? proven : "No single column within its range is enough."];
+  const others = model.classes.filter((label) => !reached.has(label) && label !== now);
   if (found.length && others.length && model.classes.length <= MOST_CLASSES)
     notes.push(`No single column leads to ${others.join(" or ")}.`);
+  const n = found.length;
+  const rest = () => ({ ...search, locked: new Set([...locked, ...found.flatMap(({ changed }) => changed)]) });
+  if (n < MOST_CHANGES) {
+    const pairs = await pairChanges(rest(), MOST_CHANGES - n, isStale);
+    if (!pairs) return null;
+    found.push(...pairs);
+  }
   if (found.length < MOST_CHANGES && store.rows) {
-    const kept = new Set([...locked, ...found.flatMap(({ changed }) => changed)]);
-    const several = await severalChanges(model, values, store.rows, decided, kept, isStale);
+    const several = await severalChanges(rest(), otherRows(store, now, target), isStale);
     if (several === undefined) return null;
     if (several) found.push(several);
-    if (several) notes.push("Several columns together: found by search, a smaller change may exist.");
   }
+  if (found.length > n) notes.push("Several columns together: found by search, a smaller change may exist.");
   if (locked.size) notes.push(`${counted(locked.size, "column")} fixed.`);
   return [h("ol", "changes", found.map((one) => changeItem(store, values, one, actions))), muted(notes.join(" "))];
+}
+
+/** Rows that are decided otherwise, or that reach a target. */
+function* otherRows({ rows, state, facts }, now, target) {
+  const own = facts.model.classes.indexOf(now);
+  for (let i = 0; i < rows.n; i += 1)
+    if (target ? reaches(target, state.answers[i]) : state.decided[i] !== own) yield rows.at(i);
+}
+
+/** What is predicted along each column that rules use. */
+async function curvesOf(store, values, isStale) {
+  const curves = new Map();
+  for (const j of usedColumns(store.state.model)) {
+    const points = await effectOf(store, j, STEPS, isStale, [values]);
+    if (!points) return null;
+    curves.set(j, points);
+  }
+  return curves;
 }
 
 function changeItem(store, values, { changed, values: after, prediction, rule, silent }, actions) {
@@ -214,42 +293,4 @@ function changeItem(store, values, { changed, values: after, prediction, rule, s
     h("p", {}, "It would be ", answerLabel(store, prediction), " if ", phrases, number === null ? null : decider, "."),
     h("button", { type: "button", onclick: () => actions.setValues(after) }, "Make this change"),
   );
-}
-
-/** Columns by how far they alone can move a number. */
-async function reach(store, values, locked, actions, isStale) {
-  const { facts } = store;
-  const curves = new Map();
-  for (const j of usedColumns(store.state.model)) {
-    const points = await effectOf(store, j, STEPS, isStale, [values]);
-    if (!points) return null;
-    curves.set(j, points);
-  }
-  actions.showStrips(curves);
-  const answer = ({ means }) => means[0];
-  const found = [...curves]
-    .filter(([j]) => !locked.has(j))
-    .map(([j, points]) => {
-      const first = (way) => points.toSorted((a, b) => way * (answer(a) - answer(b)))[0];
-      return { attribute: facts.model.attributes[j], lowest: first(1), highest: first(-1) };
-    })
-    .map((one) => ({ ...one, width: answer(one.highest) - answer(one.lowest) }))
-    .filter(({ width }) => width > 0)
-    .sort((a, b) => b.width - a.width);
-  const kept = locked.size ? ` ${counted(locked.size, "column")} fixed.` : "";
-  if (!found.length) return muted(`No single column within its range changes it.${kept}`);
-  const end = (attribute, point) => [
-    `${shownNumber(facts, answer(point))} at `,
-    named(showValue(attribute, attribute.categories?.[point.at] ?? point.at)),
-  ];
-  return [
-    h(
-      "ul",
-      "reach",
-      found.slice(0, MOST_COLUMNS).map(({ attribute, lowest, highest }) =>
-        h("li", {}, h("b", {}, named(attribute.name)), ": ", end(attribute, lowest), " to ", end(attribute, highest)),
-      ),
-    ),
-    muted(`Lowest and highest prediction as one column moves alone.${kept}`),
-  ];
 }
