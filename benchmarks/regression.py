@@ -34,10 +34,6 @@ FIELDS = ("method", "dataset", "r2", "rules", "conditions", "proved", "seconds")
 
 LEARNERS = {
     "FRRI": FRRIRegressor(work_limit=500),
-    "FRRI, tau 2.3, covered three times": FRRIRegressor(tau=2.3, times_covered=3, work_limit=0),
-    "FRRI, tau 2.25, covered four times": FRRIRegressor(tau=2.25, times_covered=4, work_limit=0),
-    "FRRI, covered three times": FRRIRegressor(times_covered=3, work_limit=0),
-    "FRRI, tau 1.75, covered four times": FRRIRegressor(tau=1.75, times_covered=4, work_limit=0),
     "additive": AdditiveRulesRegressor(),
     "tree of 14 leaves": DecisionTreeRegressor(max_leaf_nodes=14, random_state=0),
     "tree of 30 leaves": DecisionTreeRegressor(max_leaf_nodes=30, random_state=0),

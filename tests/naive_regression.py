@@ -62,18 +62,18 @@ def shorten(values, y, tau, u, confidence, order, initial=None, nominal=()):
     return kinds
 
 
-def multi_cover(table, costs, times):
-    """The fewest rows that cover every column `times` times, or as often as rows can.
+def fewest_rows(table, costs):
+    """The fewest rows that cover every column that any row covers.
 
     Of these the cheapest; only their number and cost are said. All subsets are tried.
     """
     table = np.asarray(table, dtype=bool)
-    wanted = np.minimum(table.sum(axis=0), times)
+    wanted = table.any(axis=0)
     for size in range(len(table) + 1):
         found = [
             sum(costs[j] for j in rows)
             for rows in itertools.combinations(range(len(table)), size)
-            if all(table[list(rows)].sum(axis=0) >= wanted)
+            if all(table[list(rows)].any(axis=0) >= wanted)
         ]
         if found:
             return size, min(found)

@@ -13,7 +13,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive
 import naive_regression
 from frri import AdditiveRulesRegressor, FRRIRegressor, RuleSet
-from frri.cover import CoverMatrix, multiple_cover
 from frri.learners.base import standardised
 from frri.rules.conformal import half_widths
 from thorough import often
@@ -45,16 +44,16 @@ def tables(draw):
     n, m = draw(st.integers(2, 9)), draw(st.integers(1, 3))
     X = rng.integers(0, draw(st.integers(2, 6)), (n, m)) * draw(st.sampled_from([1.0, 1e-3, 1e6]))
     y = rng.integers(-2, 3, n) * draw(st.sampled_from([1.0, 1e-9, 1e12]))
-    return X, y, draw(st.sampled_from([0.5, 1.5])), draw(st.integers(1, 3))
+    return X, y, draw(st.sampled_from([0.5, 1.5]))
 
 
 @settings(max_examples=often(160), deadline=None)
 @given(table=tables())
 def test_rules_and_predictions_by_definition(table):
-    X, y, tau, times = table
+    X, y, tau = table
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        reg = FRRIRegressor(tau=tau, times_covered=times).fit(X, y)
+        reg = FRRIRegressor(tau=tau).fit(X, y)
     # The very same units, so that equal confidences are equal to the last bit.
     middle, unit, numbers = standardised(y, np.ones(len(y)))
     np.testing.assert_allclose([middle, unit], [y.mean(), np.std(y) or 1.0], rtol=1e-9, atol=1e-20)
@@ -65,7 +64,7 @@ def test_rules_and_predictions_by_definition(table):
         naive_regression.shorten(values, numbers, tau, u, confidence[u], range(X.shape[1]))
         for u in range(len(X))
     ]
-    # The fewest different rules that cover every object so often, proved.
+    # The fewest different rules that cover every object, proved.
     table = naive.covering_table(values, y, confidence, kinds)
     different = {
         (confidence[u], *zip(kinds[u], np.where(np.array(kinds[u]) == "UNUSED", 0, values[u]), strict=True)): u
@@ -73,9 +72,8 @@ def test_rules_and_predictions_by_definition(table):
     }.values()  # fmt: skip
     # Of the fewest, those that cover most.
     left_out = len(X) - table.sum(axis=1)
-    fewest, cost = naive_regression.multi_cover(
-        table[list(different)], left_out[list(different)], times
-    )
+    different = list(different)
+    fewest, cost = naive_regression.fewest_rows(table[different], left_out[different])
     assert reg.selection_.status == reg.selection_.breadth_status == "optimal"
     assert (reg.selection_.n_rules, left_out[reg.selected_].sum()) == (fewest, cost)
     assert reg.selection_.lower_bound == fewest
@@ -113,22 +111,6 @@ def test_rules_and_predictions_by_definition(table):
     )
 
 
-@settings(max_examples=often(160), deadline=None)
-@given(seed=st.integers(0, 2**32), times=st.integers(1, 3))
-def test_multiple_covers_are_the_fewest_and_cheapest(seed, times):
-    rng = np.random.default_rng(seed)
-    table = rng.random((rng.integers(0, 8), rng.integers(1, 9))) < rng.choice([0.2, 0.5, 0.9])
-    costs = rng.integers(0, 4, len(table))
-    cover = multiple_cover(CoverMatrix.from_dense(table), times, costs, work_limit=60_000)
-    wanted = np.minimum(table.sum(axis=0), times)
-    assert (table[cover.selected].sum(axis=0) >= wanted).all()
-    assert (len(cover), cover.cost) == naive_regression.multi_cover(table, costs, times)
-    assert (cover.status, cover.cost_status, cover.gap) == ("optimal", "optimal", 0.0)
-    quick = multiple_cover(CoverMatrix.from_dense(table), times, costs, work_limit=0)
-    assert (table[quick.selected].sum(axis=0) >= wanted).all()
-    assert quick.lower_bound <= len(cover) <= len(quick)
-
-
 # --- what comes out
 
 
@@ -142,13 +124,6 @@ def test_every_object_is_covered_and_what_covers_it_agrees(diabetes, fitted):
     assert fitted.selection_.claim == "the fewest"
     assert fitted.ruleset_.about["learner"] == "FRRI for numbers"
     assert own.tolist() == sorted(own)
-
-
-def test_more_covers_mean_more_rules_and_say_so(diabetes, fitted):
-    twice = FRRIRegressor(times_covered=2).fit(*diabetes)
-    assert (twice.ruleset_.covers(diabetes[0]).sum(axis=1) >= 2).mean() > 0.9
-    assert len(twice.ruleset_) > len(fitted.ruleset_)
-    assert twice.selection_.claim == "the fewest that cover every object 2 times"
 
 
 def test_limits_hold(diabetes):
@@ -201,7 +176,7 @@ def test_contradictions_and_constants():
 
 def test_an_unproved_selection_is_said(diabetes):
     with pytest.warns(UserWarning, match="not proved fewest: at least"):
-        reg = FRRIRegressor(times_covered=2, work_limit=0).fit(*diabetes)
+        reg = FRRIRegressor(tau=1, work_limit=0).fit(*diabetes)
     assert reg.selection_.status == "feasible"
     assert reg.selection_.gap > 0
 
@@ -211,8 +186,6 @@ def test_an_unproved_selection_is_said(diabetes):
     [
         ({"tau": 0}, "tau must be a number of standard deviations"),
         ({"tau": "wide"}, "tau must be a number"),
-        ({"times_covered": 0}, "times_covered must be an integer from 1 on"),
-        ({"times_covered": 2, "max_rules": 3}, "contradict each other"),
         ({"calibration_fraction": 1.5}, "calibration_fraction must be a fraction from 0 to 1"),
         ({"calibration_fraction": 0.99}, "leaves no rows to learn from"),
     ],

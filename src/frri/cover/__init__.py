@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from frri._util import Ints
 from frri.cover.budget import Exhausted, Work
 from frri.cover.matrix import CoverMatrix
-from frri.cover.milp_cover import MilpProblem, PartialCover, multiple_cover, partial_cover
+from frri.cover.milp_cover import MilpProblem, PartialCover, partial_cover
 from frri.cover.reduce import to_sparse
 from frri.cover.solve import Cover, Problem
 from frri.cover.solve_large import LargeProblem
@@ -37,7 +37,6 @@ __all__ = [
     "CoverMatrix",
     "PartialCover",
     "minimum_cover",
-    "multiple_cover",
     "partial_cover",
 ]
 

@@ -1,17 +1,15 @@
-"""Covers by SciPy's solver for integer programs (HiGHS): partial, multiple and ordinary ones.
+"""Covers by SciPy's solver for integer programs (HiGHS): partial and ordinary ones.
 
 In a *partial* cover, objects may be left out. A candidate has a price, in objects: it must newly
 cover more than that to be worth it. The choice that is worth most (objects covered less prices) is
 an integer program. With a price of zero and a limit on the candidates it is the choice that covers
 most; with prices above all objects and a limit on the objects left out, the fewest that cover
-enough. A *multiple* cover covers every object several times. An ordinary cover is a second opinion
-on the search of this package.
+enough. An ordinary cover is a second opinion on the search of this package.
 """
 
 import math
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import NamedTuple
@@ -22,10 +20,10 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from frri._util import Floats, Ints
-from frri.cover.budget import CELLS, Exhausted, Work
+from frri.cover.budget import CELLS, Work
 from frri.cover.matrix import CoverMatrix
 from frri.cover.reduce import to_sparse, undominated
-from frri.cover.solve import Cover, Status
+from frri.cover.solve import Status
 
 # Units of work for a node of the general solver's tree, which is expensive.
 UNITS_PER_NODE = 1_000
@@ -242,74 +240,24 @@ class _PartialProgram:
         return float(covered - self.prices[chosen].sum())
 
 
-def multiple_cover(
-    covers: CoverMatrix,
-    times: int,
-    costs: ArrayLike | None = None,
-    *,
-    work_limit: int,
-    time_limit: float | None = None,
-) -> Cover:
-    """Choose the fewest candidates that cover every object `times` times, or as often as possible.
-
-    Parameters
-    ----------
-    covers : CoverMatrix
-        The cover relation. An object that fewer candidates cover needs them all.
-    times : int
-        How often each object is covered.
-    costs : array of nonnegative integers, optional
-        Cost of each candidate; the second objective. By default all are equal.
-    work_limit, time_limit
-        See `frri.cover.minimum_cover`.
-
-    Returns
-    -------
-    Cover
-
-    Examples
-    --------
-    >>> covers = CoverMatrix.from_dense([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]])
-    >>> cover = multiple_cover(covers, 2, costs=[1, 1, 1, 9], work_limit=60_000)
-    >>> cover.selected, cover.status, cover.cost
-    (array([0, 1, 2]), 'optimal', 3)
-    """
-    work = Work(work_limit, time_limit)
-    price = np.asarray(np.zeros(len(covers)) if costs is None else costs, dtype=np.int64)
-    problem = MilpProblem(to_sparse(covers), price, tie_break=True, times=times)
-    if work_limit > 0:
-        with suppress(Exhausted):
-            problem.run(work, max(1, work_limit // UNITS_PER_NODE))
-    proved = problem.lower_bound == len(problem.cover)
-    work.stopped_by = None if proved else work.stopped_by or "effort"
-    return Cover.of(problem, price, work, "highs")
-
-
 class MilpProblem:
     """A cover problem for the general solver, with the same objectives as `frri.cover.solve`.
 
-    Objects are covered `times` times, as far as possible; the third objective matters only for 1.
-    Other parameters, and the results, are those of `frri.cover.solve.Problem`.
+    Parameters and results are those of `frri.cover.solve.Problem`.
     """
 
-    def __init__(
-        self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool, times: int = 1
-    ) -> None:
-        self.tie_break, self.times = tie_break, times
+    def __init__(self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool) -> None:
+        self.tie_break = tie_break
         costs = costs if tie_break else np.zeros_like(costs)
-        self.ids = np.arange(len(costs))
-        if times == 1:  # otherwise dominated candidates may be needed, too
-            self.ids = np.flatnonzero(undominated(matrix, costs, Work(0, None)))
+        self.ids = np.flatnonzero(undominated(matrix, costs, Work(0, None)))
         self.costs = costs[self.ids].astype(np.float64)
         matrix = matrix[self.ids]
         columns = _columns_by_coverers(matrix)
         # Their order does not depend on that of the objects.
         objects = [columns[key][-1] for key in sorted(columns)]
         self.coverers = sparse.csr_array(matrix[:, objects].T.astype(np.float64))
-        self.wanted = np.minimum(np.diff(self.coverers.indptr), times).astype(np.float64)
         self.chosen = self._choose_greedily()
-        # No candidate covers an object more than once.
-        self.lower_bound = int(self.wanted.max(initial=0))
+        self.lower_bound = min(1, len(objects))
         self.cost_proved, self.settled = not len(self.chosen), False
 
     @property
@@ -335,7 +283,7 @@ class MilpProblem:
                 self.chosen = found
             self.cost_proved = bool(self.costs[self.chosen].sum() <= bound)
         work.check_time()
-        if self.times == 1 and self.cost_proved:
+        if self.cost_proved:
             self._find_first(work)
             self.settled = True
 
@@ -363,7 +311,7 @@ class MilpProblem:
         limits: Sequence[ArrayLike] = (0, 1),
     ) -> tuple[Ints | None, int]:
         """Return a cheapest choice, None if none was found, and the proven bound on its cost."""
-        rows = [LinearConstraint(sparse.csc_array(self.coverers), self.wanted, np.inf)]
+        rows = [LinearConstraint(sparse.csc_array(self.coverers), 1.0, np.inf)]
         if at_most is not None:
             rows.append(LinearConstraint(np.ones((1, len(prices))), 0.0, at_most))
         whole = np.ones(len(prices))
@@ -374,7 +322,7 @@ class MilpProblem:
 
     def _choose_greedily(self) -> Ints:
         """Choose the largest gain, the cheaper first, and remove redundant candidates."""
-        matrix, left = sparse.csr_array(self.coverers.T), self.wanted.copy()
+        matrix, left = sparse.csr_array(self.coverers.T), np.ones(self.coverers.shape[0])
         free = np.ones(matrix.shape[0], dtype=np.bool_)
         chosen: list[int] = []
         while (left > 0).any():

@@ -20,7 +20,7 @@ from sklearn.utils import Bunch
 from frri._util import Flags, Floats, Ints, Positions, Types, did_you_mean, join_names, short_repr
 from frri.cover import DEFAULT_WORK_LIMIT, Cover, CoverMatrix, minimum_cover
 from frri.cover.memory_bounded import Preselection, join_covers
-from frri.cover.milp_cover import PartialCover, multiple_cover, partial_cover
+from frri.cover.milp_cover import PartialCover, partial_cover
 from frri.induction import CandidateRules, ConditionType, minimal_rules
 from frri.learners import validation
 from frri.learners.base import RuleLearner
@@ -238,7 +238,6 @@ class Limits(NamedTuple):
     max_rules: int | None = None
     max_conditions: int | None = None
     min_support: float = 0.0
-    times_covered: int = 1
     optimality_gap: float = 0.0
     of: str = "class"
 
@@ -261,8 +260,6 @@ class Limits(NamedTuple):
         >>> Limits().claim, Limits(coverage=0.9).claim
         ('the fewest', 'the fewest that cover 90% of each class')
         """
-        if self.times_covered > 1:
-            return f"the fewest that cover every object {self.times_covered} times"
         if self.is_complete:
             return "the fewest"
         if self.coverage < 1:
@@ -300,8 +297,6 @@ class Limits(NamedTuple):
         Candidates have a cost, which decides among equally many, and cover samples of one group.
         `search` are the limits of the search, on its work and its time.
         """
-        if self.times_covered > 1:
-            return multiple_cover(covers, self.times_covered, costs, **search)
         if self.is_complete:
             return minimum_cover(covers, costs, optimality_gap=self.optimality_gap, **search)
         prices = np.ceil(self.min_new_coverage * sizes - ROUNDING)[groups]

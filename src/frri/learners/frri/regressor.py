@@ -14,7 +14,7 @@ from frri.learners.base import RuleRegressor, standardised
 from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders, initial_types
 from frri.learners.training_table import TrainingTable, scaled_values
-from frri.learners.validation import check_count, check_range
+from frri.learners.validation import check_range
 from frri.rules import RuleSet
 from frri.rules.contributions import compute_mean_fractions
 
@@ -50,9 +50,6 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     tau : float, default=1.5
         Difference from which targets do not agree at all, in standard deviations. A smaller one
         means more rules, each of which is about fewer samples.
-    times_covered : int, default=1
-        Number of rules that must cover each sample, as far as that many do: more rules, whose mean
-        is better.
     attribute_order : {"given", "random"} or array-like of int, default="given"
         Order in which features are dropped from a rule: see `FRRIClassifier`.
     conditions, missing, max_conditions
@@ -106,7 +103,6 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     confidence_: Floats = field(init=False)
 
     tau: float = 1.5
-    times_covered: int = 1
     conditions: Any = None
     calibration_fraction: float = 0.0
 
@@ -168,10 +164,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     def _check_parameters(self) -> None:
         allowed = f"a number of standard deviations from {LEAST_TAU:g} to {MOST_TAU:g}"
         check_range("tau", self.tau, LEAST_TAU, MOST_TAU, allowed)
-        check_count("times_covered", self.times_covered, 1)
         super()._check_parameters()
-        if self.times_covered > 1 and self.max_rules is not None:
-            raise ValueError("times_covered and max_rules contradict each other: give one of them.")
 
     def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002
         return (
