@@ -12,16 +12,15 @@ export PYTHONDONTWRITEBYTECODE :=
 # What is not imported need not be compiled: half of the time of an installation.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test lint types tests thorough test-oldest test-newest coverage packages browser page golden bench docs gallery dist clean
+.PHONY: demo test lint types tests thorough test-oldest test-newest coverage packages node browser page golden bench docs gallery dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/frri demo
 
-# Two things at a time, where one waits for the network or has only one core to use.
+# Several things at a time, where one waits for the network or has only one core to use.
 test:
-	$(MAKE) -j2 $(VENV)/installed-dev packages
-	$(MAKE) lint
-	$(MAKE) -j2 types tests
+	$(MAKE) -j3 $(VENV)/installed-dev packages node
+	$(MAKE) -j3 lint types tests
 
 # Python with ruff, the scripts of the report page with TypeScript and oxlint where npm could install these.
 lint: browser
@@ -82,8 +81,10 @@ packages:
 	@ls $(SERVERS) >/dev/null 2>&1 || ! command -v apt-get >/dev/null || { $(SUDO) apt-get update && $(SUDO) env \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql mariadb-server libreoffice-calc-nogui; } || true
 
-browser: packages $(VENV)/installed-dev
+browser: packages node $(VENV)/installed-dev
 	@test -x $(CHROMIUM) || test -x /usr/bin/chromium || $(BIN)/python -m playwright install chromium || true
+
+node: $(VENV)/pyvenv.cfg
 	@test -e $(AXE) -a -e $(NODE)/esbuild -a -e $(NODE)/tsc -a -e $(NODE)/oxlint -a -e $(VENV)/axe/node_modules/feelin -a -e $(VENV)/axe/node_modules/@hbtgmbh || ! command -v npm >/dev/null || \
 	  npm install --silent --no-fund --prefix $(VENV)/axe axe-core esbuild@0.28.2 typescript@5.9.3 oxlint@1.93.0 feelin@8.2.0 @hbtgmbh/dmn-eval-js@1.5.0 || true
 
