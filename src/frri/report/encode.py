@@ -46,9 +46,8 @@ def encode_codes(codes: NDArray[np.integer]) -> Encoded:
 
 def _encode_decimals(column: Floats) -> Encoded | None:
     """Encode numbers of at most four decimal places, as most measurements are; None for others."""
-    if not np.isfinite(column).all() or not len(column) or np.abs(column).max() > 1e9:
-        return None
-    if np.signbit(column[column == 0]).any():
+    negative_zero = np.signbit(column[column == 0]).any()
+    if not len(column) or not (np.abs(column) <= 1e9).all() or negative_zero:
         return None
     for places in range(5):
         scaled = np.round(column * 10.0**places)

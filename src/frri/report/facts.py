@@ -220,13 +220,13 @@ class _Table:
 def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
     """Return provenance, size and proof; whether samples are those of the training, if known."""
     about = About(ruleset.about).plain()
-    learner, version, proof = (about.pop(key, None) for key in ("learner", "frri", "selection"))
+    learner, version = about.pop("learner", None), about.pop("frri", None)
     n_training = about.get("rows")
     if ruleset.task != "regression":
         # Rules that were written by hand have a count of 1 for every class.
         n_training = None if set(ruleset.class_counts) <= {1} else sum(ruleset.class_counts)
-    for shown_elsewhere in ("rows", "columns", "log", "intervals", "path", "evaluation"):
-        about.pop(shown_elsewhere, None)
+    for elsewhere in ("rows", "columns", "log", "intervals", "path", "evaluation", "selection"):
+        about.pop(elsewhere, None)
     ends = "its ends" if ruleset.clip else "they are"
     traits = [
         ["Conditions joined by", ruleset.t_norm.replace("_", " ")],
@@ -238,7 +238,6 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
         "learner": None if learner is None else str(learner),
         "traits": traits,
         "settings": _flat(about),
-        "proof": proof if isinstance(proof, dict) else None,
         "n_training": n_training if isinstance(n_training, (int, float)) else None,
         "n_rules": len(ruleset),
         "n_conditions": sum(len(rule.conditions) for rule in ruleset),
@@ -266,8 +265,8 @@ def _attributes(ruleset: RuleSet, table: _Table | None, colored: list[int]) -> l
     """Return the number of rules that use each feature, and the distribution of its values."""
     used = Counter(name for rule in ruleset for name in rule.attributes)
     described = [
-        {"name": a.name, "n_rules": used[a.name], "missing": None, "importance": None}
-        | {"histogram": None}
+        {"name": a.name, "n_rules": used[a.name]}
+        | dict.fromkeys(("missing", "importance", "histogram"))
         for a in ruleset.attributes
     ]
     if table is None:
@@ -303,10 +302,10 @@ def _phrases(ruleset: RuleSet, rule: Rule) -> list[list[Any]]:
 
 def _statistics(known: RuleStatistics | None) -> dict[str, Any]:
     keys = ("covered", "support", "precision", "lift", "alone")
-    found = {key: getattr(known, key, None) for key in keys}
-    if known is None or known.total is not None:  # in regression, samples have no classes
-        return found | {"support": None}
-    return found | {"support": list(known.support)}
+    found: dict[str, Any] = {key: getattr(known, key, None) for key in keys}
+    # In regression, samples have no classes.
+    has_classes = known is not None and known.total is None
+    return found | {"support": list(found["support"]) if has_classes else None}
 
 
 def _size_path(about: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -314,14 +313,12 @@ def _size_path(about: Mapping[str, Any]) -> dict[str, Any] | None:
     try:
         path = dict(about["path"])
         found = {key: list(path[key]) for key in ("sizes", "scores", "errors")}
-        finite = all(isfinite(number) for column in found.values() for number in column)
+        valid = all(isfinite(number) for column in found.values() for number in column)
+        valid &= len(set(map(len, found.values()))) == 1 and path["chosen"] in found["sizes"]
+        path = {**found, "chosen": path["chosen"], "measure": str(path.get("measure", "score"))}
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    if not finite or len(set(map(len, found.values()))) > 1:
-        return None
-    if path.get("chosen") not in found["sizes"]:
-        return None
-    return {**found, "chosen": path["chosen"], "measure": str(path.get("measure", "score"))}
+    return path if valid else None
 
 
 def _stability(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
@@ -435,7 +432,6 @@ def _performance(table: _Table, classes: Positions) -> dict[str, Any]:
         "confusion": confusion(classes, decided),
         "interval": list(wilson(int((decided == classes).sum()), len(classes))),
         "always": [majority, float((classes == majority).mean())],
-        "uncovered": int(table.decision.silent.sum()),
     }
 
 

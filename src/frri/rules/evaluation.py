@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 def evaluation_of(ruleset: "RuleSet") -> dict[str, Any] | None:
     """Return the held-out estimate of a rule set, None if it has none; a file may hold anything.
 
-    For classes it may have their `confusion`: [true, predicted, samples] by positions.
-
     Examples
     --------
     >>> from frri import RuleSet
@@ -27,22 +25,11 @@ def evaluation_of(ruleset: "RuleSet") -> dict[str, Any] | None:
         numbers = [found["score"], *found["interval"], baseline["score"], found["rows"]]
         numbers += [one.get("error", 0.0) for one in (found, baseline)]
         valid = len(numbers) == 7 and all(map(isfinite, numbers))
-        known = {**found, "measure": str(found["measure"])}
-    except (KeyError, TypeError, OverflowError):
+        cells, known = found.get("confusion", [(0, 0, 1)]), range(max(len(ruleset.classes), 1))
+        valid &= bool(cells) and all(a in known and b in known and n > 0 for a, b, n in cells)
+        return {**found, "measure": str(found["measure"])} if valid else None
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    if not _is_confusion(known.get("confusion"), len(ruleset.classes)):
-        known.pop("confusion", None)
-    return known if valid else None
-
-
-def _is_confusion(cells: Any, n_classes: int) -> bool:
-    """Return whether this is a confusion matrix of n_classes classes."""
-    try:
-        inside = [0 <= a < n_classes and 0 <= b < n_classes and n > 0 for a, b, n in cells]
-        integers = all(isinstance(value, int) for cell in cells for value in cell)
-    except (TypeError, ValueError):
-        return False
-    return integers and all(inside) and bool(inside)
 
 
 def evaluation_text(estimate: Mapping[str, Any]) -> str:

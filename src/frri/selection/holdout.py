@@ -400,21 +400,17 @@ class HoldoutResult:
         confusion matrix, as [true, predicted, samples] by the positions of the classes.
         """
         always, baseline = self.baseline
-        own = self._encoded
-        confused = [] if self.task == "regression" else measures.confusion(own.true, own.predicted)
-        return (
-            self._mean_error(own)
-            | ({"confusion": confused} if confused else {})
-            | {
-                "measure": self.measure,
-                "score": self.score,
-                "interval": [round(float(end), 9) for end in self._interval()],
-                "rows": len(self.truth),
-                "folds": int(self.fold.max()) + 1,
-                "baseline": {"answer": always, "score": baseline}
-                | self._mean_error(self._constant),
-            }
-        )
+        found = self._mean_error(self._encoded) | {
+            "measure": self.measure,
+            "score": self.score,
+            "interval": [round(float(end), 9) for end in self._interval()],
+            "rows": len(self.truth),
+            "folds": int(self.fold.max()) + 1,
+            "baseline": {"answer": always, "score": baseline} | self._mean_error(self._constant),
+        }
+        if self.task != "regression":
+            found["confusion"] = measures.confusion(*self._encoded[:2])
+        return found
 
     def __str__(self) -> str:
         """Describe the score, its spread and the baseline in one line."""

@@ -16,7 +16,7 @@ const MOST_PIECES = 3;
  * @param {object} store
  * @param {object} attribute
  * @returns {{element: HTMLElement, show: function(?object[]): void, point: function(*): void}} show takes pieces
- *   (see effects/classStrips.js), or points of a curve; null for an attribute that no rule uses
+ *   (see whatIf/classStrips.js), or points of a curve; null for an attribute that no rule uses
  */
 export function stripView(store, attribute) {
   const { facts } = store;

@@ -175,7 +175,7 @@ const saidNumbers = new Set(["weighted-mean", "added-contributions", "cumulative
 function layOut(model) {
   const meaning = model.semantics;
   const attributes = model.attributes.map((attribute) => layOutAttribute(attribute, meaning));
-  const columns = new Map(attributes.map((attribute, j) => [attribute.name, j]));
+  const columns = new Map(model.attributes.map(({ name }, j) => [name, j]));
   return {
     prepared: true,
     classes: model.classes,
@@ -221,7 +221,6 @@ function layOutAttribute(attribute, { clip, missing }) {
   }
   const width = high - low;
   const ready = {
-    name: attribute.name,
     kind: attribute.kind,
     codes: attribute.categories ? new Map(attribute.categories.map((name, i) => [name, i])) : null,
     clipLow: clip ? low : -Infinity,

@@ -41,15 +41,11 @@ function confusionTable(store, cells, actions = null, learned = null) {
   const called = classes.map((_, d) => sum(counts.map((row) => row[d])));
   const all = sum(totals);
   const head = (text, title) => h("th", { scope: "col", class: "muted recall", title }, text);
-  const cell = (c, d) =>
-    actions
-      ? actionButton(
-          whole(counts[c][d]),
-          () => actions.showCases(`${c}-${d}`),
-          "cell-link",
-          `${counted(counts[c][d], "row")}, ${classes[c]} decided as ${classes[d]}: show them`,
-        )
-      : whole(counts[c][d]);
+  const cell = (c, d) => {
+    const label = `${counted(counts[c][d], "row")}, ${classes[c]} decided as ${classes[d]}: show them`;
+    const text = whole(counts[c][d]);
+    return actions && counts[c][d] ? actionButton(text, () => actions.showCases(`${c}-${d}`), "cell-link", label) : text;
+  };
   return scrolling(
     "Confusion matrix",
     h(
@@ -80,7 +76,7 @@ function confusionTable(store, cells, actions = null, learned = null) {
               h(
                 "td",
                 `${c === d ? "right" : "wrong"} heat-${heat(count, totals[c])}`,
-                count ? cell(c, d) : "0",
+                cell(c, d),
                 before && count !== before[c][d]
                   ? span("difference", ` ${count > before[c][d] ? "+" : "−"}${Math.abs(count - before[c][d])}`)
                   : null,

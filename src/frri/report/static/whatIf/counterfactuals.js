@@ -39,13 +39,7 @@ export async function allClassStrips(model, values, target = null, isStale = () 
   return finished ? strips : null;
 }
 
-/**
- * The class that a row is decided as, by its position; of numbers, 1 where a target is reached, else 0.
- *
- * @param {object} model
- * @param {?import("./classStrips.js").Target} target
- * @returns {function(Array): number} takes the values of a row
- */
+/** The class that a row is decided as, by its position; of numbers, 1 where a target is reached, else 0. */
 function positionOf(model, target) {
   if (target) return (values) => Number(reaches(target, predict(model, values)));
   return (values) => model.classes.indexOf(predict(model, values));

@@ -28,8 +28,7 @@ export function parseValue(attribute, text) {
 /** Days since 1970-01-01 of a number of days or an ISO text, NaN for any other. */
 function days(text) {
   if (/^-?\d+(\.\d+)?$/.test(text) && text.length !== 4) return Number(text);
-  const iso = /^\d{4}(-\d\d(-\d\d)?)?([T ](\d\d)(:\d\d(:\d\d(\.\d{1,6})?)?)?)?$/.exec(text);
-  if (!iso) return NaN;
+  if (!/^\d{4}(-\d\d(-\d\d)?)?([T ]\d\d(:\d\d(:\d\d(\.\d{1,6})?)?)?)?$/.test(text)) return NaN;
   const [day, time = ""] = text.split(/[T ]/);
   const date = Date.parse(`${day}T00:00Z`);
   // Days that do not exist, such as the 30th of February, are moved on by some browsers.
@@ -80,11 +79,7 @@ function fromJson(attributes, text) {
     throw wrongLength(attributes, row);
   }
   return attributes.map((attribute, j) => {
-    const value = Array.isArray(row)
-      ? row[j]
-      : Object.hasOwn(row, attribute.name)
-        ? row[attribute.name]
-        : undefined;
+    const value = Array.isArray(row) ? row[j] : Object.hasOwn(row, attribute.name) ? row[attribute.name] : undefined;
     if (value === undefined) throw new Error(`The row has no value for ${attribute.name}.`);
     return value === null ? null : parseValue(attribute, String(value));
   });
