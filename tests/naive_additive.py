@@ -172,7 +172,7 @@ class Search:
             {
                 x[j]
                 for x, mu, w in zip(self.rows, degrees, self.weights, strict=True)
-                if x[j] is not None and w * mu > 0
+                if x[j] is not None and w * mu > EQUAL  # 0 but for rounding errors
             }
         )
 

@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -312,6 +313,38 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, directed):
     rules, fitted = naive.induce(slow, twin, 5, repeats=10)
     assert listed(fast, found) == rules
     np.testing.assert_allclose(found.weights, fitted["weights"], rtol=1e-6, atol=1e-9)
+
+
+def test_rounding_errors_at_the_end_of_a_slope_add_no_category():
+    """The degree of the sixth sample is 4e-16: its category is not one of those to choose from."""
+    gap = np.nan
+    values = np.array(
+        [
+            [gap, 23970555.40389401, 2.0],
+            [6.902106693072952, 11456194.07785506, 1.0],
+            [gap, 27921168.705142237, 0.0],
+            [gap, gap, 6.0],
+            [gap, 77898844.86706048, 6.0],
+            [6.8092031214823985, 8201235.335648929, 5.0],
+            [1.7013105651898488, 59871119.31315609, gap],
+            [4.4354766038496845, gap, 4.0],
+        ]
+    )
+    target = np.array(
+        [
+            1.0781743474352106,
+            -1.6377985158335673,
+            -3.2465409245889494,
+            -1.1581677708685443,
+            2.0173950235685347,
+            0.27240650489405105,
+            -1.505076531877045,
+            -0.6006075620112901,
+        ]
+    )
+    given = SimpleNamespace(normal=lambda size: target[:size])
+    table = values, np.array([False, False, True]), np.ones(8), given
+    test_sums_of_rules_are_those_of_the_naive_induction.hypothesis.inner_test(table, True)
 
 
 def test_similar_rules_are_merged_where_that_costs_nothing():

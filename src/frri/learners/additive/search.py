@@ -375,7 +375,8 @@ class StagewiseInduction:
         off its gain when it competes. A condition lists at most `max_categories`, allowed or
         excluded ones.
         """
-        seen, n_categories = np.flatnonzero(lanes[-1]), lanes.shape[1]
+        # A degree at the end of a slope may be above 0 by a rounding error.
+        seen, n_categories = np.flatnonzero(lanes[-1] > EQUAL), lanes.shape[1]
         if len(seen) < 2:
             return
         lanes = lanes[:, seen]
