@@ -112,9 +112,8 @@ def test_a_learner_has_its_colour_whoever_it_is_compared_with():
         Painter({name: name for name in names}, "")
         for names in (["tree", "own"], ["frri", "ripper", "tree", "other", "own"])
     )
-    assert few._color("tree") == many._color("tree")
-    assert few._marker("tree") == many._marker("tree")
-    looks = {(many._color(name), many._marker(name)) for name in many.labels}
+    assert few._look("tree") == many._look("tree")
+    looks = {many._look(name) for name in many.labels}
     assert len(looks) == len(many.labels)
 
 

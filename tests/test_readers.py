@@ -29,7 +29,6 @@ from frri.readers.delimited import read_delimited
 from frri.readers.infer_types import (
     NA_VALUES,
     ReadOptions,
-    declare,
     resolve_words,
     to_strings,
 )
@@ -697,16 +696,16 @@ def test_durations_are_refused_by_name():
 def test_the_user_decides_about_kinds():
     frame = pd.DataFrame({"id": [1, 2], "code": [7, 8], "size": ["S", "L"], "grade": [2.0, 1.0]})
     orders = {"size": ["S", "M", "L"], "grade": ["1", "2"]}
-    found = declare(frame, "t", nominal=["code"], ordinal=orders, ignore=["id"])
+    kinds = {"nominal": ["code"], "ordinal": orders, "ignore": ["id"]}
+    found, _, _ = split_training(frame.assign(y=[0, 1]), "t", "y", **kinds)
     assert [(a.kind, a.categories) for a in describe_frame(found)] == [
         ("nominal", ("7", "8")), ("ordinal", ("S", "M", "L")), ("ordinal", ("1", "2")),
     ]  # fmt: skip
 
 
 def test_kinds_are_shown():
-    frame = declare(
-        pd.DataFrame({**MIXED, "size": ["S", "L", None]}), "t", ordinal={"size": ["S", "L"]}
-    )
+    frame = pd.DataFrame({**MIXED, "size": ["S", "L", None], "y": [0, 1, 1]})
+    frame, _, _ = split_training(frame, "t", "y", ordinal={"size": ["S", "L"]})
     assert summarize_table(encode_frame(frame)) == (
         "3 rows, 7 columns: 2 numeric, 2 date (day, zoned), 1 ordinal (size: S < L), "
         "2 nominal (text: 2 values, flag: 2 values); 9 missing values"

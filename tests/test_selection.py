@@ -119,7 +119,7 @@ def test_samples_without_weight_are_left_out_and_others_count():
     result = holdout.evaluate(FRRIClassifier())
     assert result.baseline == ("1", pytest.approx(2 / 3))
     assert result.score == pytest.approx(
-        np.average(result.correct, weights=1.0 + (result.truth == 1))
+        np.average(result.truth == result.predictions, weights=1.0 + (result.truth == 1))
     )
 
 

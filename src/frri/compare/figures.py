@@ -73,7 +73,7 @@ class Painter:
             ax=axes,
             label_fmt_left="{label}  {rank:.2f}",
             label_fmt_right="{rank:.2f}  {label}",
-            color_palette={self.labels[one]: self._color(one) for one in comparison.ranks.index},
+            color_palette={self.labels[one]: self._look(one)[0] for one in comparison.ranks.index},
         )
         caption = (
             f"Average ranks by {what} over {comparison.n_datasets} datasets, 1 is best. Learners "
@@ -90,9 +90,9 @@ class Painter:
         points = np.array([[size[one], accuracy[one]] for one in known]).reshape(-1, 2)
         axes.plot(*points[pareto_front(points)].T, color="#999999", linewidth=1, linestyle="--")
         for learner, (x, y) in zip(known, points, strict=True):
-            look: dict[str, Any] = {"color": self._color(learner), "markersize": 8}
-            look |= {"markeredgecolor": "white", "markeredgewidth": 0.5}
-            axes.plot([x], [y], self._marker(learner), linestyle="none", **look)
+            color, marker = self._look(learner)
+            edge: dict[str, Any] = {"markeredgecolor": "white", "markeredgewidth": 0.5}
+            axes.plot([x], [y], marker, linestyle="none", color=color, markersize=8, **edge)
             beside: dict[str, Any] = {"textcoords": "offset points", "xytext": (6, 3)}
             axes.annotate(self.labels[learner], (x, y), **beside, fontsize=8)
         axes.set_xscale("log")
@@ -109,15 +109,10 @@ class Painter:
         )
         return self._finish("trade_off", caption, figure)
 
-    def _color(self, learner: Any) -> str:
-        return COLORS[self._place(learner) % len(COLORS)]
-
-    def _marker(self, learner: Any) -> str:
-        return MARKERS[self._place(learner) % len(MARKERS)]
-
-    def _place(self, learner: Any) -> int:
-        """Return the same place in every figure; added learners come after the known ones."""
-        return [*LEARNERS, *(name for name in self.labels if name not in LEARNERS)].index(learner)
+    def _look(self, learner: Any) -> tuple[str, str]:
+        """Return color and marker, the same in every figure; added learners come last."""
+        place = list(dict.fromkeys([*LEARNERS, *self.labels])).index(learner)
+        return COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)]
 
     def _canvas(self, height: float) -> "tuple[Figure, Axes]":
         matplotlib = _matplotlib()

@@ -169,9 +169,9 @@ def _is_similar(one: tuple[Any, frozenset[Mark]], other: tuple[Any, frozenset[Ma
     if one[0] != other[0] or len(one[1]) != len(other[1]):
         return False
     places = {(name, side): place for name, side, place in other[1]}
-    pairs = [(side, place, places.get((name, side))) for name, side, place in one[1]]
+    pairs = [(place, places.get((name, side))) for name, side, place in one[1]]
     return all(
         found is not None
         and (place == found if isinstance(place, tuple) else abs(place - found) <= 1)
-        for side, place, found in pairs
+        for place, found in pairs
     )

@@ -21,7 +21,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from frri._util import Floats, Ints
 from frri.cover.budget import CELLS, Work
-from frri.cover.matrix import CoverMatrix
+from frri.cover.matrix import CoverMatrix, greedy_cover
 from frri.cover.reduce import to_sparse, undominated
 from frri.cover.solve import Status
 
@@ -256,7 +256,8 @@ class MilpProblem:
         # Their order does not depend on that of the objects.
         objects = [columns[key][-1] for key in sorted(columns)]
         self.coverers = sparse.csr_array(matrix[:, objects].T.astype(np.float64))
-        self.chosen = self._choose_greedily()
+        rows = CoverMatrix.from_sparse(sparse.csr_array(self.coverers.T))
+        self.chosen = greedy_cover(rows, costs[self.ids], Work(0, None))
         self.lower_bound = min(1, len(objects))
         self.cost_proved, self.settled = not len(self.chosen), False
 
@@ -319,24 +320,6 @@ class MilpProblem:
         work.nodes += answer.nodes
         work.spent += answer.nodes * UNITS_PER_NODE * CELLS
         return answer.chosen, answer.bound
-
-    def _choose_greedily(self) -> Ints:
-        """Choose the largest gain, the cheaper first, and remove redundant candidates."""
-        matrix, left = sparse.csr_array(self.coverers.T), np.ones(self.coverers.shape[0])
-        free = np.ones(matrix.shape[0], dtype=np.bool_)
-        chosen: list[int] = []
-        while (left > 0).any():
-            gain = np.where(free, matrix @ (left > 0), -1.0)
-            best = int(np.lexsort((self.costs, -gain))[0])
-            free[best] = False
-            chosen.append(best)
-            left -= matrix[[best]].toarray()[0]
-        for j in chosen[::-1]:
-            without = left + matrix[[j]].toarray()[0]
-            if (without <= 0).all():
-                chosen.remove(j)
-                left = without
-        return np.array(sorted(chosen), dtype=np.int64)
 
 
 class _Answer(NamedTuple):

@@ -34,20 +34,9 @@ NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
 FARTHEST = Decimal(10) ** 27
 # Words of the two languages that no column can be called.
 RESERVED = {
-    "if",
-    "then",
-    "else",
-    "and",
-    "or",
-    "not",
-    "in",
-    "for",
-    "some",
-    "every",
-    "return",
-    "null",
+    *("and", "date", "else", "every", "exp", "false", "for", "if", "in", "index", "list", "lower"),
+    *("max", "min", "not", "null", "or", "return", "some", "sum", "then", "time", "true"),
 }
-RESERVED |= {"true", "false", "min", "max", "sum", "exp", "date", "time", "list", "index", "lower"}
 
 
 def to_dmn(ruleset: RuleSet) -> str:
@@ -280,13 +269,11 @@ def _add_decision(root: ET.Element, name: str, needs: Sequence[str], kind: str) 
     return decision
 
 
-_SUM = {"hitPolicy": "COLLECT", "aggregation": "SUM"}
-
-
 def _add_table(root: ET.Element, table: DecisionTable, names: Mapping[int, str]) -> None:
     decision = _add_decision(root, table.name, [names[j] for j in table.columns], "Input")
-    policy = {"hitPolicy": "FIRST"} if table.policy == "FIRST" else _SUM
-    grid = _add(decision, "decisionTable", id=f"{table.name}_table", **policy)
+    more = {"aggregation": "SUM"} if table.policy == "COLLECT" else {}
+    identity = {"id": f"{table.name}_table", "hitPolicy": table.policy}
+    grid = _add(decision, "decisionTable", **identity, **more)
     for j in table.columns:
         column = _add(grid, "input", id=f"{table.name}_{names[j]}", label=names[j])
         expression = _add(column, "inputExpression", id=f"{table.name}_{names[j]}_value")

@@ -431,7 +431,7 @@ class _Query:
         texts = [self._test(term) if fold.op == "first" else self._value(term) for term in terms]
         before = [column] if start else []
         if fold.op == "max":
-            return self.dialect.greatest([*before, *texts])
+            return self.dialect.extreme(self.dialect.greatest, [*before, *texts])
         if fold.op == "add":
             return " + ".join([*before, *texts])
         cases = [(text, str(k)) for k, text in enumerate(texts, start)]
@@ -468,7 +468,8 @@ class _Query:
             return _case(texts[0], cases, usual)
         # Smaller exponents make no difference, and are an error in some databases.
         texts += [self.dialect.number(-LARGEST_EXPONENT)] if op == "exp" else []
-        found = self.dialect.least(texts) if op == "min" else self.dialect.greatest(texts)
+        function = self.dialect.least if op == "min" else self.dialect.greatest
+        found = self.dialect.extreme(function, texts)
         return f"EXP({found})" if op == "exp" else found
 
     def _leaf(self, op: str, value: Any) -> str:

@@ -31,8 +31,7 @@ class Dialect:
     materialized = "AS"
     # What keeps a database from copying a common table expression into the next.
     barrier = ""
-    least_name = "LEAST"
-    greatest_name = "GREATEST"
+    least, greatest = "LEAST", "GREATEST"
     most_arguments = 1000
     most_columns: int | None = None
     empty_names = False
@@ -99,13 +98,14 @@ class Dialect:
             raise ValueError(f"The class {value} cannot be written in SQL.")
         return self.number(value)
 
-    def least(self, values: Sequence[str]) -> str:
-        """Return the smallest of one or more expressions."""
-        return self._nested(self.least_name, list(values))
-
-    def greatest(self, values: Sequence[str]) -> str:
-        """Return the largest of one or more expressions."""
-        return self._nested(self.greatest_name, list(values))
+    def extreme(self, function: str, values: Sequence[str]) -> str:
+        """Return the least or the greatest, by the name of the function, of some expressions."""
+        # Some databases refuse to compare a column with itself.
+        values, step = list(dict.fromkeys(values)), self.most_arguments
+        while len(values) > 1:
+            parts = [values[i : i + step] for i in range(0, len(values), step)]
+            values = [f"{function}({', '.join(p)})" if len(p) > 1 else p[0] for p in parts]
+        return values[0]
 
     def encode(self, attribute: Attribute, column: str) -> str:
         """Return a column as number (dates in days since 1970, ordinals by position) or string."""
@@ -143,15 +143,6 @@ class Dialect:
             return self.text(str(attribute.typical))
         return self.number(attribute.typical_code)
 
-    def _nested(self, function: str, values: list[str]) -> str:
-        # Some databases refuse to compare a column with itself.
-        values = list(dict.fromkeys(values))
-        while len(values) > 1:
-            step = self.most_arguments
-            parts = [values[i : i + step] for i in range(0, len(values), step)]
-            values = [f"{function}({', '.join(p)})" if len(p) > 1 else p[0] for p in parts]
-        return values[0]
-
 
 class DuckDB(Dialect):
     """DuckDB 1.0 or later."""
@@ -179,8 +170,7 @@ class SQLite(Dialect):
     real = "REAL"
     text_type = "TEXT"
     materialized = "AS MATERIALIZED"
-    least_name = "min"
-    greatest_name = "max"
+    least, greatest = "min", "max"
     most_arguments = 100
     most_columns = 2000
     empty_names = True

@@ -108,11 +108,6 @@ class Layout(NamedTuple):
     separator: str
     columns: list[str]
 
-    def with_rows(self, text: str) -> "Layout":
-        """Return the layout of further rows, below a header."""
-        header = self.separator.join(map(str, range(len(self.columns))))
-        return self._replace(text=f"{header}\n{text}")
-
 
 def find_layout(text: str, name: str) -> Layout:
     """Return the layout by the separator that gives the most column names."""

@@ -96,7 +96,9 @@ def read_table(
     options = ReadOptions(strings or {}, na_values, date_format, classes, typed)
     if str(source) == "-":
         name, content = "standard input", _read_most(sys.stdin.buffer)
-        kind = _kind_of(content)
+        kind = "arff" if _ARFF_BEGINNING.match(content) else "delimited"
+        kind = "json" if content.lstrip()[:1] in (b"{", b"[") else kind
+        kind = "parquet" if content.startswith(b"PAR1") else kind
     else:
         name = Path(source).name
         content, kind = _read_file(Path(source))
@@ -110,15 +112,6 @@ def read_table(
     else:
         frame = (read_json if kind == "json" else _read_arff)(content, name, options)
     return replace_na(frame, na_values)
-
-
-def _kind_of(content: bytes) -> str:
-    """Return the format of a file without a name."""
-    if content.startswith(b"PAR1"):
-        return "parquet"
-    if content.lstrip()[:1] in (b"{", b"["):
-        return "json"
-    return "arff" if _ARFF_BEGINNING.match(content) else "delimited"
 
 
 def _read_file(path: Path) -> tuple[bytes, str]:
@@ -467,7 +460,11 @@ def _text_batches(path: Path, options: ReadOptions) -> _Parts:
             yield read_delimited(path.read_bytes(), path.name, options), 1.0
             return
         text = decode(stretch, path.name)
-        layout = layout.with_rows(text) if layout else find_layout(text, path.name)
+        if layout is None:
+            layout = find_layout(text, path.name)
+        else:  # a header above further rows
+            header = layout.separator.join(map(str, range(len(layout.columns))))
+            layout = layout._replace(text=f"{header}\n{text}")
         try:
             frame = read_layout(layout, path.name, options)
         except ValueError as error:
@@ -482,33 +479,13 @@ def _text_batches(path: Path, options: ReadOptions) -> _Parts:
 
 def _stretches(path: Path) -> Iterator[bytes]:
     """Yield the bytes of a file, cut at line ends that are not within quotation marks."""
-    left: list[bytes] = []
-    quoted = False
     with path.open("rb") as file:
-        while piece := file.read(STRETCH):
-            cut = _last_line_end(piece, quoted)
-            quoted ^= piece.count(b'"') % 2 == 1
-            if cut > STRETCH // 2 or (cut and left):  # more than the header
-                yield b"".join([*left, piece[:cut]])
-                left, piece = [], piece[cut:]
-            left.append(piece)
-    if any(left):
-        yield b"".join(left)
-
-
-def _last_line_end(content: bytes, quoted: bool) -> int:
-    """Return the position after the last line end outside quotation marks; 0 if there is none.
-
-    The content may begin within quotation marks.
-    """
-    end = content.rfind(b"\n") + 1
-    quoted ^= content.count(b'"', 0, end) % 2 == 1
-    while end and quoted:
-        mark = content.rfind(b'"', 0, end)
-        before = content.rfind(b"\n", 0, max(mark, 0)) + 1
-        quoted ^= content.count(b'"', before, end) % 2 == 1
-        end = before
-    return end
+        while piece := b"".join(file.readlines(STRETCH)):
+            lines, quoted = [piece], piece.count(b'"') % 2 == 1
+            while quoted and (line := file.readline()):
+                lines.append(line)
+                quoted ^= line.count(b'"') % 2 == 1
+            yield b"".join(lines)
 
 
 def _parquet_batches(

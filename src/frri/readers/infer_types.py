@@ -2,13 +2,13 @@
 
 import re
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from time import strftime, strptime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from frri._util import Flags, find_name, import_pandas, quote_name
+from frri._util import Flags, import_pandas, quote_name
 from frri.table.checks import EXACT, FEWEST_NAMES, find_mistake
 from frri.table.columns import Column, Frame, category_positions, kind_of, plain_column
 from frri.table.targets import MOST_NUMBERED_CLASSES
@@ -68,18 +68,7 @@ def infer_columns(frame: Frame, options: ReadOptions) -> Frame:
     if all(dtype.kind != "O" for dtype in frame.dtypes):
         return frame
     # One new table: assigning thousands of columns to an old one takes far longer.
-    return import_pandas().DataFrame({name: _infer(c, options) for name, c in frame.items()})
-
-
-def _infer(column: Column, options: ReadOptions) -> Column:
-    if column.dtype.kind != "O":
-        return column
-    known = options.known_values(str(column.name))
-    texts = [value for value in column.unique() if isinstance(value, str)]
-    changes = {text: clean_text(text, known or (), options.na_values) for text in texts}
-    if any(old != new for old, new in changes.items()):
-        column = column.astype(object).map(lambda value: changes.get(value, value)).astype(object)
-    return infer_column(column, options) if known is None else column
+    return import_pandas().DataFrame({name: infer_column(c, options) for name, c in frame.items()})
 
 
 def clean_text(
@@ -109,8 +98,9 @@ def clean_text(
 def infer_column(column: Column, options: ReadOptions) -> Column:
     """Convert a column of dates to dates, one of numbers to numbers; any other strings stay.
 
-    Classes stay strings where numbers would merge some of them. A few percentages or amounts of
-    money are names of classes, too; many are a target of a regression.
+    So do strings of a column that is declared as such, stripped and without marks of missing
+    values. Classes stay strings where numbers would merge some of them. A few percentages or
+    amounts of money are names of classes, too; many are a target of a regression.
 
     Examples
     --------
@@ -124,6 +114,15 @@ def infer_column(column: Column, options: ReadOptions) -> Column:
     >>> [infer_column(pd.Series(y, name="y"), options).tolist() for y in labels]
     [['1', '01'], [1.0, 2.0], ['10%', '20%'], [True, True]]
     """
+    if column.dtype.kind != "O":
+        return column
+    declared = options.known_values(str(column.name))
+    strings = [value for value in column.unique() if isinstance(value, str)]
+    changes = {text: clean_text(text, declared or (), options.na_values) for text in strings}
+    if any(old != new for old, new in changes.items()):
+        column = column.astype(object).map(lambda value: changes.get(value, value)).astype(object)
+    if declared is not None:
+        return column
     known = column.dropna()
     if known.empty or not all(isinstance(value, str) for value in known):
         numeric = known.empty or kind_of(known) == "numeric"
@@ -160,18 +159,12 @@ def _parse(column: Column, texts: list[str], options: ReadOptions) -> tuple[Colu
             f"dates such as {texts[0]!r}, of which day and month are ambiguous: they stay "
             f"strings; type --date-format {' or '.join(map(quote_name, formats))}."
         )
-    return _parse_quantities(column, texts, options.decimal_commas)
-
-
-def _parse_quantities(column: Column, texts: list[str], decimal_commas: bool) -> tuple[Column, str]:
-    if decimal_commas and all(map(_DECIMAL_COMMA.fullmatch, texts)):
+    if options.decimal_commas and all(map(_DECIMAL_COMMA.fullmatch, texts)):
         return parse_numbers(column.str.replace(",", ".")), ""
-    if not _NUMBER_LIKE.search(texts[0]):
-        return column, ""
-    numbers = parse_numbers(column)
-    if numbers.isna().sum() == column.isna().sum():
+    numbers = parse_numbers(column) if _NUMBER_LIKE.search(texts[0]) else column
+    if numbers is column or numbers.isna().sum() == column.isna().sum():
         return numbers, ""
-    what, values = parse_quantities(texts, decimal_commas=decimal_commas) or ("", {})
+    what, values = parse_quantities(texts, decimal_commas=options.decimal_commas) or ("", {})
     if not what:
         return column, ""
     note = f"{what}: {texts[0]!r} is read as {values[texts[0]]:g}."
@@ -354,50 +347,7 @@ def check_date_format(date_format: str) -> None:
         )
 
 
-# ------------------------------------------------------------------ declared types
-def declare(
-    frame: Frame,
-    name: str,
-    *,
-    nominal: Collection[str] = (),
-    ordinal: Mapping[str, Sequence[str]] | None = None,
-    ignore: Collection[str] = (),
-) -> Frame:
-    """Convert columns to categories, ordered or not, and drop others.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-    name : str
-        Name of the table in messages.
-    nominal, ignore : collections of column names
-    ordinal : mapping
-        Column names and their values from low to high.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"id": [7, 8], "size": ["S", "L"]})
-    >>> found = declare(table, "table", ordinal={"size": ["S", "M", "L"]}, ignore=["id"])
-    >>> found["size"].cat.categories.tolist()
-    ['S', 'M', 'L']
-    """
-    ordinal = ordinal or {}
-    for column in (*nominal, *ordinal, *ignore):
-        find_name(column, frame.columns, name)
-    changed = {column: to_strings(frame[column]) for column in (*nominal, *ordinal)}
-    for column, values in ordinal.items():
-        strange = changed[column][changed[column].notna() & ~changed[column].isin(list(values))]
-        if len(strange):
-            raise ValueError(
-                f"Column {column!r} holds {strange.iloc[0]!r} in row {strange.index[0] + 1}, "
-                f"which is not in the order {' < '.join(values)}."
-            )
-        dtype = import_pandas().CategoricalDtype(list(values), ordered=True)
-        changed[column] = changed[column].astype(dtype)
-    return frame.assign(**changed).drop(columns=list(ignore))
-
-
+# ------------------------------------------------------------------ strings
 def to_strings(column: Column) -> Column:
     """Convert values to strings, integers without decimals and missing values to None."""
     shown = {

@@ -189,12 +189,13 @@ def split_training(
         frame = _keep_rows(frame, frame[target].notna(), [target], f"have no {target!r}")
     y = _target(frame[target], how)
     weights = None if how.weights is None else _weights(frame[how.weights])
-    X = infer_types.declare(
-        frame.drop(columns=apart), name, nominal=nominal, ordinal=how.ordinal, ignore=ignore
-    )
+    X, declared = frame.drop(columns=apart), (*nominal, *how.ordinal)
+    for column in (*declared, *ignore):
+        find_name(column, X.columns, name)
+    X = X.drop(columns=ignore).assign(**{column: to_strings(X[column]) for column in declared})
+    X = X.assign(**{column: _ordered(X[column], how.ordinal[column]) for column in how.ordinal})
     if X.columns.empty:
         raise ValueError(f"{name} has no column left to learn from.")
-    declared = (*nominal, *how.ordinal)
     X = _drop_identifiers(X, (*declared, *numeric))
     X = resolve_words(X, nominal=declared, numeric=numeric, strict=how.strict)
     _warn_about_empty(X.drop(columns=list(declared)))
@@ -203,6 +204,17 @@ def split_training(
 
 def _warn(message: str) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def _ordered(column: Column, values: Sequence[str]) -> Column:
+    """Convert strings to categories, given from low to high."""
+    strange = column[column.notna() & ~column.isin(list(values))]
+    if len(strange):
+        raise ValueError(
+            f"Column {column.name!r} holds {strange.iloc[0]!r} in row {strange.index[0] + 1}, "
+            f"which is not in the order {' < '.join(values)}."
+        )
+    return column.astype(import_pandas().CategoricalDtype(list(values), ordered=True))
 
 
 def _split_names(names: Collection[str], frame: Frame) -> list[str]:

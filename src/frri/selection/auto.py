@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
@@ -58,6 +58,9 @@ class AutoRules(RuleLearner):
     random_state: int = 0
 
     _task = "classification"
+    # Of the base class of the task: checks the training data, which have these classes.
+    _training_table: ClassVar[Any]
+    classes_: Any = field(init=False)
 
     best_estimator_: Any = field(init=False)
     best_name_: str = field(init=False)
@@ -89,16 +92,18 @@ class AutoRules(RuleLearner):
         self._check_parameters()
         start = perf_counter()
         n_classes = self._check_table(X, y, sample_weight)
+        costs = getattr(self, "costs", None)
         holdout = Holdout(
             X,
             y,
             task=self._task,
-            class_order=self._order(),
+            class_order=self.classes_.tolist() if self._task == "ordinal" else None,
             sample_weight=sample_weight,
             groups=groups,
             cv=self.cv,
             test_size=self.test_size,
-            **self._metric(),
+            metric=getattr(self, "metric", None) if costs is None else "cost",
+            costs=costs,
             random_state=self.random_state,
         )
         size = len(holdout.y), self.n_features_in_, n_classes
@@ -154,15 +159,7 @@ class AutoRules(RuleLearner):
 
     def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
         """Check the training data, and return the number of classes."""
-        raise NotImplementedError
-
-    def _order(self) -> Any:
-        """Return the order of the classes, None if they have none."""
-        return None
-
-    def _metric(self) -> dict[str, Any]:
-        """Return the metric and its costs for `Holdout`."""
-        return {}
+        return len(self._training_table(X, y, sample_weight).labels)
 
     def _decision(self, name: str) -> dict[str, Any]:  # noqa: ARG002
         """Return the parameters by which the predictions of a candidate follow the metric."""
@@ -373,13 +370,6 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
         if self.costs is not None and self.metric not in {"accuracy", "cost"}:
             raise ValueError(f'costs must come with metric="cost", got {self.metric!r}.')
 
-    def _metric(self) -> dict[str, Any]:
-        metric = self.metric if self.costs is None else "cost"
-        return {"metric": metric, "costs": self.costs}
-
-    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
-        return len(self._training_table(X, y, sample_weight).labels)
-
     def _decision(self, name: str) -> dict[str, Any]:
         labels = {str(label): label for label in self.classes_.tolist()}
         costs = self.costs and {labels.get(str(c), c): cost for c, cost in self.costs.items()}
@@ -429,12 +419,6 @@ class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
     class_order: Sequence[Any] | None = None
 
     _task = "ordinal"
-
-    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
-        return len(self._training_table(X, y, sample_weight).labels)
-
-    def _order(self) -> Any:
-        return self.classes_.tolist()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -127,7 +127,15 @@ class Holdout:
         if groups is not None:
             owners = np.unique(np.asarray(groups)[kept].astype(str), return_inverse=True)[1]
         folds = None if test_size is not None else int(cv or FOLDS)
-        self.reason = self._why_not(folds, int(counts.max()), owners, asked=asked)
+        n, least = len(labels), folds or 0
+        reasons = {
+            f"no class has {folds} rows": stratified and counts.max() < least,
+            f"there are fewer than {folds} rows": n < least,
+            f"there are fewer than {folds or 2} groups": owners is not None
+            and owners.max() + 1 < (folds or 2),
+            f"only {n} rows": n < FEWEST_SAMPLES and not asked,
+        }
+        self.reason = next((reason for reason, holds in reasons.items() if holds), "")
         if self.reason:
             return
         if test_size is not None and owners is None:
@@ -137,20 +145,6 @@ class Holdout:
         fold = assign_folds(labels, n_folds, random_state, stratified=stratified, groups=owners)
         used = range(folds or 1)
         self.splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in used]
-
-    def _why_not(
-        self, folds: int | None, largest: int, owners: Positions | None, *, asked: bool
-    ) -> str:
-        """Return why the samples cannot be split, an empty string if they can."""
-        n = len(self.y)
-        reasons = {
-            f"no class has {folds} rows": self.task != "regression" and largest < (folds or 0),
-            f"there are fewer than {folds} rows": n < (folds or 0),
-            f"there are fewer than {folds or 2} groups": owners is not None
-            and owners.max() + 1 < (folds or 2),
-            f"only {n} rows": n < FEWEST_SAMPLES and not asked,
-        }
-        return next((reason for reason, holds in reasons.items() if holds), "")
 
     def _split_once(self, test_size: float, random_state: int, *, stratified: bool) -> None:
         from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
@@ -362,11 +356,6 @@ class HoldoutResult:
     def is_constant(self) -> bool:
         """Whether all predictions are the same."""
         return len(set(self.predictions.tolist())) < 2
-
-    @property
-    def correct(self) -> Flags:
-        """Flags of the samples whose prediction is the truth."""
-        return np.asarray(self.truth == self.predictions)
 
     def loss(self, best: "HoldoutResult", rows: Any = slice(None)) -> float:
         """Return by how much the score is worse than another one, on the same samples."""

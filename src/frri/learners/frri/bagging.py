@@ -19,7 +19,7 @@ from frri.learners.base import RuleClassifier
 from frri.learners.calibration import MIN_SAMPLES, Calibration, equal_rows, least_loss, mixed
 from frri.learners.frri import pipeline
 from frri.learners.frri.pipeline import Candidates, FRRILearner
-from frri.learners.training_table import TrainingTable, box_rule, scaled_values
+from frri.learners.training_table import TrainingTable, scaled_values
 from frri.learners.validation import check_choice, check_count, check_part, random_seeds
 from frri.rules.measures import balanced_accuracy
 from frri.rules.rule import label_array
@@ -175,8 +175,13 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
                 pool, table, self._check_batches, self.missing, self.n_jobs
             )
         narrow = pool.narrow(np.minimum(nearest.least, least))
-        selected = self._select_pooled(samples, pool, narrow, n_checked)
-        self._package_pool(table, narrow.take(selected))
+        found = narrow.candidates(samples, self.n_jobs)
+        selected = self._select_pooled(found, pool, n_checked)
+        self.bags_, self.selected_ = pool.bags[selected], pool.sources[selected]
+        rules = found.rules(table, selected, (table.labels[c] for c in pool.classes[selected]))
+        about = self._about(table) | {"selection": self._certificate()}
+        ruleset = self._made(table, rules, about=about, **self._reading())
+        self.ruleset_ = self._with_statistics(ruleset, table)
         self._warn_about_results(table)
         with self._step("out-of-bag estimate"):
             self._estimate(table, samples, pool, bags, nearest)
@@ -194,33 +199,20 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         found = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(work)(*one) for one in tasks)
         return RulePool(*map(np.concatenate, zip(*found, strict=True)))
 
-    def _select_pooled(
-        self, samples: "Samples", pool: "RulePool", narrow: "RulePool", n_checked: int
-    ) -> Ints:
+    def _select_pooled(self, found: Candidates, pool: "RulePool", n_checked: int) -> Ints:
         """Return the fewest narrowed rules that cover what any of them covers, in their order."""
-        found = narrow.candidates(samples, self.n_jobs)
         sizes = found.covers.sizes()
         n_pooled = len(pool.radii)
         selected, covers = self._select(
             found,
             claim=f"{self._limits().claim} of {n_pooled} rules of {self.n_estimators} bags",
             n_pooled=n_pooled,
-            n_narrowed=int(((narrow.radii < pool.radii) & (sizes > 0)).sum()),
+            n_narrowed=int(((found.confidence < pool.radii) & (sizes > 0)).sum()),
             n_dropped=int((sizes == 0).sum()),
             n_further=n_checked,
         )
         order = np.lexsort((selected, -covers.sizes(), found.groups[selected]))
         return np.asarray(selected[order])
-
-    def _package_pool(self, table: TrainingTable, pool: "RulePool") -> None:
-        """Set the rules in the names and units of the table."""
-        self.bags_, self.selected_ = pool.bags, pool.sources
-        boxes = zip(pool.sources, pool.types, pool.radii, strict=True)
-        labels = (table.labels[c] for c in pool.classes)
-        rules = (box_rule(table, *box, label) for box, label in zip(boxes, labels, strict=True))
-        about = self._about(table) | {"selection": self._certificate()}
-        ruleset = self._made(table, rules, about=about, **self._reading())
-        self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _estimate(
         self,
@@ -369,11 +361,6 @@ class RulePool(NamedTuple):
     classes: Positions
     sources: Ints  # row of the sample
     bags: Ints
-
-    def take(self, rules: Ints) -> "RulePool":
-        """Return some of the rules."""
-        arrays: list[Any] = [array[rules] for array in self]
-        return RulePool(*arrays)
 
     def narrow(self, least: Floats) -> "RulePool":
         """Return the same rules, with radii that do not exceed some distances."""

@@ -8,16 +8,23 @@ from math import isnan
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from frri._util import Flags, Floats
 from frri.learners.ripper import ripper
-from frri.learners.ripper._kernels import SortedColumns, satisfies
+from frri.learners.ripper._kernels import AT_MOST, EQUAL, SortedColumns, satisfies
 from frri.learners.ripper.ripper import ClassProblem, CrispTest, GrownRuleClassifier
 from frri.learners.rule_limits import MeasuredRule
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import Rule
 from frri.rules.matching import COVERS
+
+# Numbers of samples.
+Rows = NDArray[np.integer]
+
+# Purities that differ by less are equal: sums of memberships are rounded.
+TIE = 1e-12
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -130,15 +137,87 @@ class FURIAClassifier(GrownRuleClassifier):
                 factors = certainties(degrees, problem.positive, columns.weights)
                 ends = zip(tests, supports.tolist(), strict=True)
                 conditions = tuple(test.condition(table, end) for test, end in ends)
-                weight, parts = (factors[-1], stretched_weights(factors)) if tests else (0.0, ())
-                rule = Rule(conditions, label, weight, partial_weights=parts)
+                # Where no rule covers a sample, the first k of m tests vote with their certainty
+                # times (k + 1) / (m + 2), and no test does not vote.
+                m, votes = len(tests), enumerate(factors)
+                parts = tuple((k + 1) / (m + 2) * factor if k else 0.0 for k, factor in votes)
+                weight = factors[-1] if tests else 0.0
+                rule = Rule(conditions, label, weight, partial_weights=parts if tests else ())
                 yield rule, np.flatnonzero(degrees[-1] * rule.weight > COVERS)
 
 
 def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:
-    """Return how far each test of a rule may reach out to make it purer; see `_kernels.widen`."""
-    matrix = np.array(tests, dtype=np.float64).reshape(-1, 3)
-    return np.asarray(ripper.kernels_for(columns).widen(columns, positive, matrix))
+    """Return the end of the support of each test of a rule, NaN for a test that stays crisp.
+
+    In each round every test that is not settled yet proposes the support of greatest purity, given
+    the others as they are; the purest proposal is adopted. This ends when the rule was purer
+    before. Then every test that is still crisp reaches to the nearest value outside.
+    """
+    outside = [_beyond(columns, test) for test in tests]
+    # Number of tests that each sample fails.
+    failed = np.zeros(columns.values.shape[1], dtype=np.int32)
+    for column, comparison, value in tests:
+        failed += ~satisfies(columns.values[column], comparison, value)
+    supports, left, purest = np.full(len(tests), np.nan), list(range(len(tests))), 0.0
+    while left:
+        found = [purest_support(columns, tests[k], outside[k], failed, positive) for k in left]
+        best = max(purity for purity, _ in found)
+        place = next(i for i, (purity, _) in enumerate(found) if purity >= best - TIE)
+        (purity, end), k = found[place], left.pop(place)
+        if purity < purest - TIE:
+            break  # the other tests have no better proposal, and nothing has changed for them
+        if not isnan(end):
+            purest, supports[k] = purity, end
+            column, core = columns.values[tests[k].column], tests[k].value
+            failed -= (column > min(core, end)) & (column < max(core, end))
+    for k, (test, rows) in enumerate(zip(tests, outside, strict=True)):
+        if isnan(supports[k]) and len(rows):
+            supports[k] = columns.values[test.column, rows[0]]
+    return supports
+
+
+def _beyond(columns: SortedColumns, test: CrispTest) -> Rows:
+    """Return the samples with known values that fail a test `<=` or `>=`, the nearest first."""
+    column = columns.values[test.column]
+    order: Rows = columns.order[test.column]
+    if test.comparison == EQUAL:
+        return order[:0]
+    n_inside = np.count_nonzero(satisfies(column, test.comparison, test.value))
+    n_known = len(column) - np.count_nonzero(np.isnan(column))
+    if test.comparison == AT_MOST:
+        return order[n_inside:n_known]
+    return order[: n_known - n_inside][::-1]
+
+
+def purest_support(
+    columns: SortedColumns, test: CrispTest, outward: Rows, failed: Rows, positive: Flags
+) -> tuple[float, float]:
+    """Return the greatest purity that a support gives a test, and the widest such support.
+
+    Purity is the fraction of positives in the sum of the test's memberships, over the samples that
+    fail no other test. Candidates are their values among the samples `outward` of the test, the
+    nearest first; without any the result is 0 and NaN. `failed` is the number of tests of the rule
+    that each sample fails.
+    """
+    outward = outward[failed[outward] == 1]
+    if not len(outward):
+        return 0.0, np.nan
+    inside, weights = failed == 0, columns.weights
+    values, weight = columns.values[test.column, outward], weights[outward]
+    own = positive[outward] * weight
+    new = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
+    # A sample at distance d has membership 1 - d / reach while it is within: sums of d are enough.
+    distance = np.abs(values - test.value)
+    reach = distance[new]
+    before = np.zeros((4, len(outward) + 1))
+    sums = [weight, weight * distance, own, own * distance]
+    np.cumsum(sums, axis=1, out=before[:, 1:])
+    within, lost, p_within, p_lost = before[:, new]
+    total = weights[inside].sum() + within - lost / reach
+    p_total = weights[inside & positive].sum() + p_within - p_lost / reach
+    purity = np.divide(p_total, total, out=np.zeros(len(new)), where=total > 0.0)
+    best = np.flatnonzero(purity >= purity.max() - TIE)[-1]
+    return float(purity[best]), float(values[new[best]])
 
 
 def prefix_degrees(
@@ -168,12 +247,3 @@ def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float
     counted = degrees * weights
     factors = (expected + counted.take(own, axis=1).sum(axis=1)) / (2.0 + counted.sum(axis=1))
     return list(factors.tolist())
-
-
-def stretched_weights(certainties: list[float]) -> tuple[float, ...]:
-    """Return the weights of the prefixes of a rule for a sample that no rule covers.
-
-    The certainty of the first k of m tests times (k + 1) / (m + 2); 0 without any test.
-    """
-    m = len(certainties) - 1
-    return tuple((k + 1) / (m + 2) * c if k else 0.0 for k, c in enumerate(certainties))
