@@ -199,7 +199,7 @@ def test_an_explanation_counts_with_costs():
     assert found.decision == "yes"
     assert found.deciding.contribution == pytest.approx(0.3 * 0.8 * 3)
     assert found.scores == pytest.approx((0.9 * 0.375, 0.72))
-    assert found.rivals[0].aim == "count as much as rule 2 does now (0.72)"
+    assert found.rivals[0].aim == "score as much as rule 2 does now (0.72)"
     # 0.9 (6 - x) / 4 = 3 * 0.8 (x - 3) / 5
     border = (0.9 * 6 / 4 + 2.4 * 3 / 5) / (0.9 / 4 + 2.4 / 5)
     assert found.change.proved

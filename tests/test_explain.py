@@ -291,7 +291,7 @@ def test_the_facts_of_an_explanation():
     (rival,) = explanation.rivals
     assert (rival.label, rival.rule.index) == ("no", 0)
     assert rival.obstacles[0].needed == "at most 124.1"
-    assert rival.aim == "count as much as rule 2 does now (0.70)"
+    assert rival.aim == "score as much as rule 2 does now (0.70)"
     table = explanation.to_frame()
     assert list(table["role"]) == ["decides", "decides", "fires", "decides after the change"]
     assert list(table["rule"]) == [2, 2, 1, 1]
@@ -348,7 +348,7 @@ def test_a_change_after_which_no_rule_fires_says_so(fallback, sentence):
 @pytest.mark.parametrize(
     ("change", "aim"),
     [
-        ({}, "; to count as much as rule 2 does now (0.70): "),
+        ({}, "; to score as much as rule 2 does now (0.70): "),
         ({"t_norm": "product"}, "; to hold fully: "),
         ({"combination": "sum"}, "; to hold fully: "),
     ],

@@ -238,13 +238,13 @@ def explain(
     ...     (Attribute("glucose", 44, 199),), ("no", "yes"), target="diabetes",
     ... )
     >>> print(explain(rules, {"glucose": 170}))
-    Predicted diabetes = yes because rule 2 holds to 0.88 and counts 0.70:
+    Predicted diabetes = yes because rule 2 holds to 0.88 and scores 0.70:
     glucose >= 180 (partly from 100) holds to 0.88 (glucose = 170).
-    For 'no', rule 1 counts 0.22; to count as much as rule 2 does now (0.70):
+    For 'no', rule 1 scores 0.22; to score as much as rule 2 does now (0.70):
     glucose = 170, needed at most 124.1.
     The smallest change that alters the decision: 'no' by rule 1 if glucose were 146 instead of 170.
 
-    At 124.1 rule 1 would count 0.70. At 146 it counts less, but by then rule 2 counts even less.
+    At 124.1 rule 1 would score 0.70. At 146 it scores less, but by then rule 2 scores even less.
 
     Where rules add to a base, their contributions are listed from the largest to the smallest:
 
@@ -388,8 +388,8 @@ def _write_decision(explanation: Explanation) -> str:
     if rule is None:
         return f"{head}."
     alone = f"{head} because no rule with conditions holds: rule {rule.index + 1} has none."
-    counts = f" and counts {rule.contribution:.2f}" if rule.contribution != rule.degree else ""
-    head += f" because rule {rule.index + 1} holds to {rule.degree:.2f}{counts}"
+    score = f" and scores {rule.contribution:.2f}" if rule.contribution != rule.degree else ""
+    head += f" because rule {rule.index + 1} holds to {rule.degree:.2f}{score}"
     more = len([r for r in explanation.firing if r.consequent == rule.consequent]) - 1
     if more > 0:
         head += f", with {more} more rule{'s' if more > 1 else ''} for it"

@@ -79,7 +79,7 @@ class Rival:
     reason : str
         State of that rule.
     aim : str
-        Purpose of the values of `obstacles`: to fire, to hold fully, or to count as much as the
+        Purpose of the values of `obstacles`: to fire, to hold fully, or to score as much as the
         deciding rule does now. They concern this rule alone. A smaller change may suffice, because
         the deciding rule may count less after it, or because another rule becomes the best: see
         `Change`.
@@ -224,7 +224,7 @@ class RowDecision:
             for one, j, membership in self._conditions(r)
             if level is not None and (membership < level or membership <= 0.0)
         )
-        counts = f"counts {rule.contribution:.2f}" if rule.degree > 0.0 else "does not fire"
+        counts = f"scores {rule.contribution:.2f}" if rule.degree > 0.0 else "does not fire"
         reason = reason or f"rule {r + 1} {counts}"
         return Rival(label, score, rule, reason, aim if obstacles else "", obstacles)
 
@@ -244,9 +244,9 @@ class RowDecision:
             # As many decimals as distinguish them, and at least two.
             digits = next((d for d in range(2, 17) if f"{weight:.{d}f}" != f"{best:.{d}f}"), 17)
             own, other = f"{weight:.{digits}f}", f"{best:.{digits}f}"
-            return None, "", f"rule {r + 1} counts at most {own}, less than {other}"
+            return None, "", f"rule {r + 1} scores at most {own}, less than {other}"
         if self.ruleset.semantics.is_max_min:
-            aim = f"count as much as rule {self.decider + 1} does now ({best:.2f})"
+            aim = f"score as much as rule {self.decider + 1} does now ({best:.2f})"
             return best / weight, aim, ""
         return 1.0, "hold fully", ""
 
@@ -275,7 +275,7 @@ class RowDecision:
             return f"log odds of {self.ruleset.base[t - 1] + total:+.2f}"
         firing = self._strongest_rules(t, self.weighted, 0.0)
         if firing:
-            names = [self._name_rule(r, f"counts {value:.2f}") for r, value in firing]
+            names = [self._name_rule(r, f"scores {value:.2f}") for r, value in firing]
             return f"by {' against '.join(names)}"
         nearest = self._strongest_rules(t, self.near, -inf)
         if self.ruleset.fallback == "nearest" and nearest:
