@@ -237,6 +237,25 @@ def test_a_target_is_asked_for_and_reached(shown_model):
     page.locator("#target").blur()
 
 
+def test_a_side_that_is_chosen_first_stays(shown_model):
+    ruleset, page = shown_model
+    page.reload()
+    page.click("#tab-what-if")
+    answers = ruleset.predict(X)
+    row = int(np.argsort(answers)[len(answers) // 4])  # in the second fifth
+    page.evaluate(f"frri.actions.tryRow({row})")
+    settle(page)
+    assert page.input_value("#target-side") == "at least"
+    page.select_option("#target-side", "at most")
+    settle(page)
+    assert page.input_value("#target-side") == "at most"
+    assert page.input_value("#target") == SHOW(np.quantile(Y, 0.2))
+    page.fill("#target", f"{answers[row] - 1:.3f}")
+    settle(page)
+    assert page.input_value("#target-side") == "at most"
+    assert page.locator(".changes li").count() >= 1
+
+
 def test_cases_are_ordered_by_their_errors(shown_model):
     ruleset, page = shown_model
     page.click("#tab-cases")

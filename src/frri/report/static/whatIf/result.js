@@ -194,13 +194,19 @@ function classItems(store, model, values) {
 
 /**
  * The number to reach: until one is typed, the end of the fifth of all numbers in which the answer is, towards the
- * middle.
+ * middle or, once a side is chosen, on this side.
  */
 function targetField(facts, changed) {
-  const side = h("select", { id: "target-side", onchange: changed }, ["at least", "at most"].map((one) => option(one, one)));
+  const side = h("select", { id: "target-side", onchange: turned }, ["at least", "at most"].map((one) => option(one, one)));
   const input = h("input", { type: "text", id: "target", inputmode: "decimal", autocomplete: "off", oninput: typed });
   let isOwn = false;
+  let isTurned = false;
   return { element: h("div", "target", labelled("Reach", side), labelled(named(facts.model.target), input)), read };
+
+  function turned() {
+    isTurned = true;
+    changed();
+  }
 
   function typed() {
     isOwn = input.value.trim() !== "";
@@ -211,10 +217,10 @@ function targetField(facts, changed) {
   function read(answer) {
     const { edges } = facts.numbers;
     const level = levelOf(facts, answer);
-    const isHigh = level > edges.length / 2;
     if (!isOwn && document.activeElement !== input) {
-      side.value = isHigh ? "at most" : "at least";
-      input.value = shownNumber(facts, edges[isHigh ? level - 1 : level]);
+      if (!isTurned) side.value = level > edges.length / 2 ? "at most" : "at least";
+      const place = side.value === "at most" ? level - 1 : level;
+      input.value = shownNumber(facts, edges[Math.min(Math.max(place, 0), edges.length - 1)]);
     }
     const text = input.value.trim().replace(/^−/, "-");
     const isKnown = text !== "" && Number.isFinite(Number(text));
