@@ -14,7 +14,7 @@ import { usedColumns } from "../model/ranking.js";
 
 /** Strips times rules that a search for pairs may take. */
 const EFFORT = 40_000;
-/** The first value of a pair is tried at so many places between its neighbours, and then again between these. */
+/** Number of places between its neighbours at which the first value of a pair is tried, and then again between these. */
 const [TRIES, ROUNDS] = [8, 5];
 /** Steps of a rounded date: a day, an hour, a minute, a second, a microsecond. */
 const TIMES = [1, 24, 1440, 86400, 86400e6];
