@@ -326,24 +326,14 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
         Maximum numbers of rules, and of conditions of a rule, for candidates that have this limit.
     min_support : float, optional
         Fraction of its class that a rule must cover, for candidates that have this limit.
-    {cv}
-    {test_size}
-    {references}
-    {time_limit}
-    {random_state}
-    {missing}
+    {cv, test_size, references, time_limit, random_state, missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
     {verbose}
 
     Attributes
     ----------
-    {best_estimator_}
-    {leaderboard_}
-    {ruleset_}
-    {holdout_result_}
-    {classes_}
-    {n_features_in_}
+    {best_estimator_, leaderboard_, ruleset_, holdout_result_, classes_, n_features_in_}
     {feature_names_in_}
 
     See Also
@@ -385,26 +375,14 @@ class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
 
     Parameters
     ----------
-    {estimators}
-    {class_order}
+    {estimators, class_order}
     max_rules, max_conditions, min_support, n_jobs
         See `AutoRulesClassifier`.
-    {cv}
-    {test_size}
-    {references}
-    {time_limit}
-    {random_state}
-    {missing}
-    {verbose}
+    {cv, test_size, references, time_limit, random_state, missing, verbose}
 
     Attributes
     ----------
-    {best_estimator_}
-    {leaderboard_}
-    {ruleset_}
-    {holdout_result_}
-    {classes_}
-    {n_features_in_}
+    {best_estimator_, leaderboard_, ruleset_, holdout_result_, classes_, n_features_in_}
     {feature_names_in_}
 
     Examples
@@ -434,22 +412,11 @@ class AutoRulesRegressor(AutoRules, RuleRegressor):
     {estimators}
     max_rules, max_conditions, min_support, n_jobs
         See `AutoRulesClassifier`; `min_support` is a fraction of all samples.
-    {cv}
-    {test_size}
-    {references}
-    {time_limit}
-    {random_state}
-    {missing}
-    {verbose}
+    {cv, test_size, references, time_limit, random_state, missing, verbose}
 
     Attributes
     ----------
-    {best_estimator_}
-    {leaderboard_}
-    {ruleset_}
-    {holdout_result_}
-    {n_features_in_}
-    {feature_names_in_}
+    {best_estimator_, leaderboard_, ruleset_, holdout_result_, n_features_in_, feature_names_in_}
 
     Examples
     --------
