@@ -39,13 +39,9 @@ class Parser(argparse.ArgumentParser):
         for name, parse in TYPES.items():
             self.register("type", name, parse)
         self._inputs: list[str] = []
-        self._options = ["-h", "--help"]
+        self.options = ["-h", "--help"]  # for the completion of shells
         self._with_value: set[str] = set()
         self.add("-q --quiet", "no notes and no progress, errors only")
-
-    def options(self) -> list[str]:
-        """Return the options, for the completion of shells."""
-        return self._options
 
     def add(
         self, names: str, text: str, *, group: Any = None, reads: bool = False, **settings: Any
@@ -68,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         elif options:
             settings["metavar"] = last
             self._with_value.update(options)
-        self._options += options
+        self.options += options
         action = (group or self).add_argument(*options or [last], help=text, **settings)
         if reads:
             self._inputs.append(action.dest)

@@ -254,17 +254,12 @@ def assign_folds(
     Stratified folds have about the same fraction of every class; a class with fewer samples than
     folds is absent from some. Samples of a group are in the same fold.
     """
-    from sklearn.model_selection import (  # noqa: PLC0415 - slow to import
-        KFold,
-        StratifiedGroupKFold,
-        StratifiedKFold,
-    )
+    from sklearn import model_selection as ways  # noqa: PLC0415 - slow to import
 
     labels = y.astype(str) if stratified else np.zeros(len(y), dtype=np.intp)
-    kind = StratifiedKFold if stratified else KFold
-    splitter = (kind if groups is None else StratifiedGroupKFold)(
-        n_folds, shuffle=True, random_state=seed
-    )
+    kind = ways.StratifiedKFold if stratified else ways.KFold
+    kind = kind if groups is None else ways.StratifiedGroupKFold
+    splitter = kind(n_folds, shuffle=True, random_state=seed)
     folds = np.empty(len(y), dtype=np.intp)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes smaller than the folds
