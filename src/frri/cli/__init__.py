@@ -50,6 +50,9 @@ HEADINGS["demo"] = "get started"
 # Commands that share the module of another one; modules are imported when they are needed.
 MODULES = {"example": "demo", "view": "report"}
 
+# Commands without a module.
+OWN = ("completion", "help")
+
 # Shells that completion works in, and the first line of its script there.
 SHELLS = {"bash": "", "zsh": "autoload -U +X bashcompinit && bashcompinit\n"}
 
@@ -148,8 +151,7 @@ def complete() -> str:
     $ source <(frri completion zsh)
     $ frri completion > ~/.local/share/bash-completion/completions/frri
     """
-    own = ("completion", "help")  # commands without a module
-    known = {name: _command(name)[1].options for name in COMMANDS if name not in own}
+    known = {name: _command(name)[1].options for name in COMMANDS if name not in OWN}
     cases = [f'    {name}) words="{" ".join(words)}" ;;' for name, words in known.items()]
     script = ["_frri() {", "  local words=", '  case "${COMP_WORDS[1]}" in', *cases]
     script += [f'    help) words="{" ".join(known)}" ;;', "  esac"]
