@@ -169,7 +169,6 @@ PATIENTS = """\
 
 def test_a_keel_text_with_quotes_spaces_and_missing_values():
     table = read_arff(PATIENTS)
-    assert table.relation == "patients of 2020"
     assert table.inputs == ("blood pressure", "Real age", "Smoker?", "Sex")
     assert table.outputs == ("Risk",)
     assert list(table.frame.columns) == [*table.inputs, *table.outputs]

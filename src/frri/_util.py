@@ -6,8 +6,9 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from numbers import Integral
@@ -156,6 +157,19 @@ def write_atomically(path: str | os.PathLike[str], content: bytes | str | Iterab
         neighbor.replace(target)
     finally:
         neighbor.unlink(missing_ok=True)
+
+
+@contextmanager
+def name_read_errors(name: object, expected: str = "file") -> Iterator[None]:
+    """Turn errors of the system while a file is read into ValueErrors that name the file."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise ValueError(f"There is no file {name}.") from None
+    except IsADirectoryError:
+        raise ValueError(f"{name} is a folder, not a {expected}.") from None
+    except OSError as error:
+        raise ValueError(f"{name} cannot be read: {error.strerror or error}.") from None
 
 
 def read_text(file: IO[bytes], name: str, most: int) -> str:

@@ -151,7 +151,7 @@ def complete() -> str:
     $ source <(frri completion zsh)
     $ frri completion > ~/.local/share/bash-completion/completions/frri
     """
-    known = {name: _command(name)[1].options() for name in COMMANDS if name not in OWN}
+    known = {name: _command(name)[1].options for name in COMMANDS if name not in OWN}
     cases = [f'    {name}) words="{" ".join(words)}" ;;' for name, words in known.items()]
     script = ["_frri() {", "  local words=", '  case "${COMP_WORDS[1]}" in', *cases]
     script += [f'    help) words="{" ".join(known)}" ;;', "  esac"]

@@ -39,13 +39,9 @@ class Parser(argparse.ArgumentParser):
         for name, parse in TYPES.items():
             self.register("type", name, parse)
         self._inputs: list[str] = []
-        self._options = ["-h", "--help"]
+        self.options = ["-h", "--help"]  # for the completion of shells
         self._with_value: set[str] = set()
         self.add("-q --quiet", "no notes and no progress, errors only")
-
-    def options(self) -> list[str]:
-        """Return the options, for the completion of shells."""
-        return self._options
 
     def add(
         self, names: str, text: str, *, group: Any = None, reads: bool = False, **settings: Any
@@ -68,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         elif options:
             settings["metavar"] = last
             self._with_value.update(options)
-        self._options += options
+        self.options += options
         action = (group or self).add_argument(*options or [last], help=text, **settings)
         if reads:
             self._inputs.append(action.dest)
@@ -149,24 +145,18 @@ class Arguments(argparse.Namespace):
     def declared_columns(self) -> dict[str, Any]:
         """Declared types of columns, for `read_training`; a column can only be used in one way."""
         ordinal = dict(_parse_ordinal(text) for text in self.ordinal)
-        uses = [
-            *[
-                (column, f"--{option}")
-                for option in ("ignore", "nominal", "numeric")
-                for names in getattr(self, option)
-                for column in split_names(names)
-            ],
-            *[(column, "--ordinal") for column in ordinal],
-            (self.target, "--target"),
-            (getattr(self, "weights", None), "--weights"),
-            (getattr(self, "groups", None), "--groups"),
-        ]
-        seen: dict[str, str] = {}
-        for column, option in uses:
-            if column is not None and seen.setdefault(column, option) != option:
-                raise ValueError(f"Column {column!r} is given both to {seen[column]} and {option}.")
         names = {option: getattr(self, option) for option in ("ignore", "nominal", "numeric")}
-        if getattr(self, "groups", None) is not None:
+        single = {option: getattr(self, option, None) for option in ("target", "weights", "groups")}
+        uses = {option: split_names(",".join(given)) for option, given in names.items()}
+        uses["ordinal"] = [*ordinal]
+        uses |= {option: [column] for option, column in single.items() if column is not None}
+        seen: dict[str, str] = {}
+        for option, columns in uses.items():
+            for column in columns:
+                if seen.setdefault(column, option) != option:
+                    both = f"--{seen[column]} and --{option}"
+                    raise ValueError(f"Column {column!r} is given both to {both}.")
+        if single["groups"] is not None:
             names["nominal"] = [*names["nominal"], self.groups]
         return {"ordinal": ordinal, "strict": self.strict, **names}
 
@@ -200,9 +190,9 @@ def at_least(least: int) -> Callable[[str], int]:
     return parse
 
 
-def split_names(text: str | None) -> list[str]:
+def split_names(text: str) -> list[str]:
     """Split names at commas."""
-    return [part.strip() for part in (text or "").split(",") if part.strip()]
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 TYPES: dict[str, Callable[[str], Any]] = {

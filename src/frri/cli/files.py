@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Positions, Progress, find_name, import_pandas, join_names, write_atomically
+from frri._util import (
+    Positions,
+    Progress,
+    find_name,
+    import_pandas,
+    join_names,
+    name_read_errors,
+    write_atomically,
+)
 from frri.cli.console import Arguments, notes, one_line, say, sentence
 from frri.readers import read_table
 from frri.readers.files import FORMATS, Batch, read_batches
@@ -35,18 +43,13 @@ MOST_HELD = 1 << 24
 def load_model(source: str) -> RuleSet:
     """Load the rule set of a saved model, from a file or with ``-`` from standard input."""
     name = _shown(source)
-    try:
-        return read(sys.stdin.buffer, name) if source == "-" else RuleSet.load(source)
-    except FileNotFoundError:
-        raise ValueError(f"There is no file {name}.") from None
-    except IsADirectoryError:
-        raise ValueError(f"{name} is a folder, not a model.") from None
-    except OSError as error:
-        raise ValueError(f"{name} cannot be read: {error.strerror}.") from None
-    except ValueError as error:
-        if FORMATS.get(Path(source).suffix.lower(), "json") != "json":
-            raise ValueError(f"{name} is a table, not a model; the model comes first.") from None
-        raise ValueError(sentence(error)) from None
+    with name_read_errors(name, "model"):
+        try:
+            return read(sys.stdin.buffer, name) if source == "-" else RuleSet.load(source)
+        except ValueError as error:
+            is_table = FORMATS.get(Path(source).suffix.lower(), "json") != "json"
+            wrong = f"{name} is a table, not a model; the model comes first."
+            raise ValueError(wrong if is_table else sentence(error)) from None
 
 
 def _shown(source: str) -> str:

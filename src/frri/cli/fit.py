@@ -141,9 +141,8 @@ def run(arguments: Arguments) -> None:
     sample, seed = arguments.sample, arguments.seed or 0
     if arguments.bags is not None:
         sample = arguments.bags * (sample or ROWS_OF_BAG)
-    target = {"numbers": arguments.task == "regression", "bins": arguments.bins}
-    drawn = {"sample": sample, "seed": seed}
-    X, y, weights = read_to_learn(arguments, weights=arguments.weights, **target, **drawn)
+    how = {"weights": arguments.weights, "bins": arguments.bins, "sample": sample, "seed": seed}
+    X, y, weights = read_to_learn(arguments, numbers=arguments.task == "regression", **how)
     if undecided:
         check_not_number(y.to_numpy(), arguments.target)
     if arguments.task == "ordinal":

@@ -31,7 +31,8 @@ def configure(parser: Parser) -> None:
     add("--names COLUMN", "column with the names of the rows")
     add("--title TEXT", "title of the page (default: Rules for TARGET)")
     add("--unit NOUN", "plural noun for the rows in the headline (default: rows)", default="rows")
-    add("--fixed COLUMNS", "columns that counterfactuals must not change, such as age,sex")
+    fixed = "columns that counterfactuals must not change, such as age,sex"
+    add("--fixed COLUMNS", fixed, type="names", default=())
     parser.add_reading_options(labelled=True)
     sample = f"maximum number of embedded rows, sampled at random (default: {MAX_ROWS})"
     add("--max-rows N", sample, type="from 0", default=MAX_ROWS)
@@ -75,9 +76,6 @@ def _page(arguments: Arguments) -> str:
         names = table[arguments.names].tolist()
     if arguments.stability is not None:
         found = stability_of(ruleset, table, labels, arguments.stability)
-    options = {name: getattr(arguments, name) for name in ("max_rows", "title", "unit")}
-    fixed = arguments.fixed.split(",") if arguments.fixed else ()
+    options = {name: getattr(arguments, name) for name in ("max_rows", "title", "unit", "fixed")}
     with Progress("writing the page"):
-        return report_html(
-            ruleset, table, labels, names=names, stability=found, fixed=fixed, **options
-        )
+        return report_html(ruleset, table, labels, names=names, stability=found, **options)

@@ -6,6 +6,7 @@ on data, estimator, folds and seed only, except for its ``"cost"``, the seconds 
 
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
@@ -58,7 +59,7 @@ def evaluate(
     """
     cell = task.cell()
     test = np.arange(0) if task.fold == FULL else np.flatnonzero(folds == task.fold)
-    with warnings.catch_warnings(record=True) as caught, RecordFailure(cell):
+    with warnings.catch_warnings(record=True) as caught, record_failure(cell):
         warnings.simplefilter("always")
         cell |= _fit_and_measure(data, test, clone_with_seed(estimator, seed), metrics)
     notes = {shorten_message(warning.message) for warning in caught}
@@ -103,22 +104,20 @@ def _fit_and_measure(
     return cell
 
 
-class RecordFailure:
-    """Context manager that stores an exception under ``"failure"`` of a cell.
+def record_failure(cell: Cell) -> "ExitStack[bool]":
+    """Return a context manager that stores an exception under ``"failure"`` of a cell.
 
     It takes every exception: whatever an estimator of other authors raises is a result.
     """
 
-    def __init__(self, cell: Cell) -> None:
-        self._cell = cell
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> bool:
+    def store(kind: object, error: BaseException | None, place: object) -> bool:  # noqa: ARG001
         if isinstance(error, Exception):
-            self._cell["failure"] = shorten_message(error)
+            cell["failure"] = shorten_message(error)
         return isinstance(error, Exception)
+
+    stack: ExitStack[bool] = ExitStack()
+    stack.push(store)
+    return stack
 
 
 def shorten_message(error: BaseException | str) -> str:
@@ -213,7 +212,7 @@ def _size_metric(name: str, label: str, digits: int) -> Metric:
     return Metric(name, label, measure, higher_is_better=False, digits=digits, of_model=True)
 
 
-_builtin = (
+_builtin = [
     _decision_metric("balanced_accuracy", "balanced accuracy", balanced_accuracy),
     _decision_metric("accuracy", "accuracy", accuracy),
     _decision_metric("macro_f1", "macro F1", _macro_f1),
@@ -222,12 +221,11 @@ _builtin = (
     _size_metric("conditions", "conditions per rule", 2),
     _size_metric("attributes", "attributes per rule", 2),
     _size_metric("bounds", "one-sided bounds per rule", 2),
-)
+]
+_metrics = {metric.name: metric for metric in _builtin}
 
-METRICS = tuple(metric.name for metric in _builtin)
+METRICS = tuple(_metrics)
 """The names of the metrics that come with the benchmark."""
-
-_metrics = dict(zip(METRICS, _builtin, strict=True))
 
 
 def metric(name: str) -> Metric:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isnan
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from frri._util import import_optional
 from frri.compare.datasets import Dataset
@@ -314,17 +314,11 @@ def _pictures(report: Report) -> Iterator[Picture]:
             yield painter.trade_off(accuracy.mean(), rules.mean())
 
 
-class _Section(NamedTuple):
-    """A heading of the page with its tables and pictures; `folded` tables open by a click."""
+def _sections(report: Report) -> Iterator[dict[str, Any]]:
+    """Yield the sections of the page; every table and picture once.
 
-    title: str
-    tables: list[Table]
-    pictures: Sequence[tuple[str, str]] = ()
-    folded: Sequence[Table] = ()
-
-
-def _sections(report: Report) -> Iterator[_Section]:
-    """Yield the sections of the page; every table and picture once."""
+    A section has a title, tables, pictures and `folded` tables, which open by a click.
+    """
     encoded = {p.name: (p.caption, base64.b64encode(p.svg).decode()) for p in report.pictures}
 
     def pictures(*names: str) -> list[tuple[str, str]]:
@@ -333,9 +327,11 @@ def _sections(report: Report) -> Iterator[_Section]:
     def tables(*names: str) -> list[Table]:
         return [report.tables[name] for name in names if name in report.tables]
 
-    yield _Section("At a glance", [overview(report.results)], pictures("trade_off"))
+    whole = [overview(report.results)]
+    yield {"title": "At a glance", "tables": whole, "pictures": pictures("trade_off")}
     for name in report.comparisons:
         drawn, folded = pictures(f"ranks_{name}"), tables(f"{name}_pairs")
-        yield _Section(_capitalize(metric(name).label), tables(name), drawn, folded)
-    yield _Section("Cost", tables(*COST_TABLES))
-    yield _Section("Data", tables("datasets"))
+        title = _capitalize(metric(name).label)
+        yield {"title": title, "tables": tables(name), "pictures": drawn, "folded": folded}
+    yield {"title": "Cost", "tables": tables(*COST_TABLES)}
+    yield {"title": "Data", "tables": tables("datasets")}

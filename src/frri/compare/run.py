@@ -33,12 +33,12 @@ from frri.compare.evaluate import (
     FULL,
     Cell,
     Metric,
-    RecordFailure,
     Task,
     describe_estimator,
     evaluate,
     find_obstacle,
     learner,
+    record_failure,
     select_metrics,
 )
 from frri.compare.journal import Results, open_journal
@@ -246,7 +246,7 @@ def _run_in_processes(
 def _evaluate(part: bytes, task: Task) -> Cell:
     """Evaluate a task in another process; an estimator that cannot be unpickled is a failure."""
     cell = task.cell()
-    with RecordFailure(cell), parallel_config("sequential", n_jobs=1):
+    with record_failure(cell), parallel_config("sequential", n_jobs=1):
         grid: Grid = _unpickle(part)
         return grid.evaluate(task)
     return cell

@@ -60,14 +60,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
         Samples that the rules of a class have to cover: those that certainly belong to it (no
         sample of another class has the same values), those that possibly belong to it (a sample of
         the class has the same values), or simply its samples.
-    {max_rules}
-    {max_conditions}
-    {min_support}
-    {missing}
-    {calibrate}
-    {decision}
-    {n_jobs}
-    {verbose}
+    {max_rules, max_conditions, min_support, missing, calibrate, decision, n_jobs, verbose}
 
     Attributes
     ----------
@@ -77,8 +70,7 @@ class MODLEMClassifier(LimitedRuleClassifier):
         t covered samples in the approximation of its class, which makes up a fraction q of all
         samples. With sample weights these are weights, as are its statistics and the sizes of the
         classes.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     References
     ----------

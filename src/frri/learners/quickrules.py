@@ -79,15 +79,11 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     {max_rules}
     max_conditions : int, optional
         Maximum number of features of a rule; samples that need more get no rule.
-    {min_support}
-    {class_weight}
+    {min_support, class_weight}
     missing : {"typical", "error"}, default="typical"
         Treatment of missing values in training and prediction: imputed (median, or most frequent
         category), or refused.
-    {calibrate}
-    {decision}
-    {n_jobs}
-    {verbose}
+    {calibrate, decision, n_jobs, verbose}
 
     Attributes
     ----------
@@ -97,8 +93,7 @@ class QuickRulesClassifier(LimitedRuleClassifier):
     ruleset_ : RuleSet
         The rules in order of creation, each with the training sample it was made from (`source`).
         Where no rule fires the nearest one decides.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """Parameters of estimators: checks, and documentation that several estimators share.
 
-An error names the parameter, the constraint and the value. A line `{max_rules}` in the docstring of
-an estimator is replaced by the entry of that name, in `help()` as in the documentation.
+An error names the parameter, the constraint and the value. A line `{max_rules, n_jobs}` in the
+docstring of an estimator is replaced by the entries of these names, in `help()` and on the site.
 """
 
 import re
@@ -258,7 +258,7 @@ SHARED = {
 
 
 def expand_shared(docstring: str) -> str:
-    """Replace lines such as `{max_rules}` by the shared documentation.
+    """Replace lines such as `{max_rules}` or `{cv, test_size}` by the shared documentation.
 
     Examples
     --------
@@ -266,9 +266,9 @@ def expand_shared(docstring: str) -> str:
     n_features_in_ : int
         Number of features.
     """
-    return re.sub(
-        r"^( *)\{(\w+)\}$",
-        lambda match: indent(SHARED[match[2]], match[1]),
-        docstring,
-        flags=re.MULTILINE,
-    )
+
+    def entries(match: re.Match[str]) -> str:
+        names = match[2].split(", ")
+        return "\n".join(indent(SHARED[name], match[1]) for name in names)
+
+    return re.sub(r"^( *)\{(\w+(?:, \w+)*)\}$", entries, docstring, flags=re.MULTILINE)

@@ -35,8 +35,6 @@ class ArffTable:
 
     Attributes
     ----------
-    relation : str
-        Name of the table in the file.
     frame : pandas.DataFrame
         Numeric attributes are float columns with NaN for missing values, others strings with None.
         Columns and rows are in the order of the file.
@@ -46,7 +44,6 @@ class ArffTable:
         The attributes that are declared as dates.
     """
 
-    relation: str
     frame: Frame
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -93,12 +90,12 @@ def read_arff(source: str | os.PathLike[str]) -> ArffTable:
     if start is None:
         raise ValueError("there is no @data line: this is not a table in the ARFF or KEEL format")
     kinds: dict[str, str] = {}
-    relation, inputs, outputs = "", None, None
+    inputs, outputs = None, None
     for number, line in lines[:start]:
         keyword, rest = (*line.split(maxsplit=1), "")[:2]
         match keyword.lower():
             case "@relation":
-                relation = _unquoted(rest)
+                pass  # the name of the table
             case "@attribute":
                 name, kind = _attribute(line, number)
                 if name in kinds:
@@ -114,7 +111,7 @@ def read_arff(source: str | os.PathLike[str]) -> ArffTable:
         raise ValueError("there is no @attribute line")
     inputs, outputs = _roles(tuple(kinds), inputs, outputs)
     dates = tuple(name for name, kind in kinds.items() if kind == "date")
-    return ArffTable(relation, _read_rows(kinds, lines[start + 1 :]), inputs, outputs, dates)
+    return ArffTable(_read_rows(kinds, lines[start + 1 :]), inputs, outputs, dates)
 
 
 def _roles(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
-from frri._util import import_optional, import_pandas
+from frri._util import import_optional, import_pandas, name_read_errors
 from frri.readers.arff import read_arff
 from frri.readers.delimited import decode, find_layout, is_utf16, read_delimited, read_layout
 from frri.readers.infer_types import ReadOptions, check_date_format, infer_columns, replace_na
@@ -116,17 +116,9 @@ def read_table(
 
 def _read_file(path: Path) -> tuple[bytes, str]:
     """Return the content of a file, decompressed, and its format."""
-    try:
-        file = path.open("rb")
-    except FileNotFoundError:
-        raise ValueError(f"There is no file {path}.") from None
-    except IsADirectoryError:
-        raise ValueError(f"{path} is a folder, not a file.") from None
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, error) from None
-    with file:
-        packing = path.suffix.lower()
-        ending = Path(path.stem).suffix if packing in _DECOMPRESS else path.suffix
+    packing = path.suffix.lower()
+    ending = Path(path.stem).suffix if packing in _DECOMPRESS else path.suffix
+    with name_read_errors(path), path.open("rb") as file:
         if ending.lower() not in FORMATS:
             raise ValueError(
                 f"{path.name}: cannot tell the format from the ending {ending!r}; "
@@ -134,10 +126,7 @@ def _read_file(path: Path) -> tuple[bytes, str]:
             )
         kind = FORMATS[ending.lower()]
         if packing not in _DECOMPRESS:
-            try:
-                return _read_most(file), kind
-            except OSError as error:
-                raise _unreadable(path, error) from None
+            return _read_most(file), kind
         try:
             with _DECOMPRESS[packing](file) as stream:
                 return _read_most(stream), kind
@@ -145,10 +134,6 @@ def _read_file(path: Path) -> tuple[bytes, str]:
             raise ValueError(
                 f"{path.name} is not compressed as its ending {packing!r} says, or damaged."
             ) from None
-
-
-def _unreadable(path: Path, error: Exception) -> ValueError:
-    return ValueError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.")
 
 
 def _read_most(stream: Any) -> bytes:
@@ -430,7 +415,7 @@ def read_batches(
     else:
         parts = iter([(read_table(source, strings, **options), 1.0)])
     start, names = 0, None
-    try:
+    with name_read_errors(path):
         for frame, done in parts:
             names = names or list(frame.columns)
             different = set(names).symmetric_difference(frame.columns)
@@ -442,8 +427,6 @@ def read_batches(
                 )
             yield Batch(frame, start, done)
             start += len(frame)
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not start:
         raise ValueError(f"{path.name} has column names but no rows.")
 

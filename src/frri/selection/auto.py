@@ -14,7 +14,7 @@ from frri._util import Progress, find_name, short_repr
 from frri.learners.base import AnyRuleClassifier, OrderedRuleClassifier, RuleLearner, RuleRegressor
 from frri.learners.registry import rule_learners
 from frri.learners.training_table import with_weights
-from frri.learners.validation import check_boolean, check_count
+from frri.learners.validation import check_boolean, check_count, check_range
 from frri.rules import RuleSet
 from frri.rules.conformal import half_widths
 from frri.selection.candidates import (
@@ -142,11 +142,9 @@ class AutoRules(RuleLearner):
         super()._check_parameters()
         check_boolean("references", self.references)
         check_count("random_state", self.random_state)
-        given: Any = self.time_limit
-        if given is not None and not (isinstance(given, int | float) and given >= 0):
-            known = "None or a number from 0 on"
-            raise ValueError(f"time_limit must be {known}, got {short_repr(given)}.")
-        given = self.estimators
+        if self.time_limit is not None:
+            check_range("time_limit", self.time_limit, 0, inf, "None or a number from 0 on")
+        given: Any = self.estimators
         if isinstance(given, Mapping) or (isinstance(given, str) and given == "auto"):
             return
         if isinstance(given, str) or not isinstance(given, Sequence) or not given:
@@ -326,24 +324,14 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
         Maximum numbers of rules, and of conditions of a rule, for candidates that have this limit.
     min_support : float, optional
         Fraction of its class that a rule must cover, for candidates that have this limit.
-    {cv}
-    {test_size}
-    {references}
-    {time_limit}
-    {random_state}
-    {missing}
+    {cv, test_size, references, time_limit, random_state, missing}
     n_jobs : int, optional
         Threads for large tables and for prediction; all cores by default.
     {verbose}
 
     Attributes
     ----------
-    {best_estimator_}
-    {leaderboard_}
-    {ruleset_}
-    {holdout_result_}
-    {classes_}
-    {n_features_in_}
+    {best_estimator_, leaderboard_, ruleset_, holdout_result_, classes_, n_features_in_}
     {feature_names_in_}
 
     See Also
@@ -385,26 +373,14 @@ class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
 
     Parameters
     ----------
-    {estimators}
-    {class_order}
+    {estimators, class_order}
     max_rules, max_conditions, min_support, n_jobs
         See `AutoRulesClassifier`.
-    {cv}
-    {test_size}
-    {references}
-    {time_limit}
-    {random_state}
-    {missing}
-    {verbose}
+    {cv, test_size, references, time_limit, random_state, missing, verbose}
 
     Attributes
     ----------
-    {best_estimator_}
-    {leaderboard_}
-    {ruleset_}
-    {holdout_result_}
-    {classes_}
-    {n_features_in_}
+    {best_estimator_, leaderboard_, ruleset_, holdout_result_, classes_, n_features_in_}
     {feature_names_in_}
 
     Examples
@@ -434,22 +410,11 @@ class AutoRulesRegressor(AutoRules, RuleRegressor):
     {estimators}
     max_rules, max_conditions, min_support, n_jobs
         See `AutoRulesClassifier`; `min_support` is a fraction of all samples.
-    {cv}
-    {test_size}
-    {references}
-    {time_limit}
-    {random_state}
-    {missing}
-    {verbose}
+    {cv, test_size, references, time_limit, random_state, missing, verbose}
 
     Attributes
     ----------
-    {best_estimator_}
-    {leaderboard_}
-    {ruleset_}
-    {holdout_result_}
-    {n_features_in_}
-    {feature_names_in_}
+    {best_estimator_, leaderboard_, ruleset_, holdout_result_, n_features_in_, feature_names_in_}
 
     Examples
     --------

@@ -125,9 +125,7 @@ def evaluate_reference(name: str, holdout: Holdout, random_state: int) -> Holdou
     balanced weights if the metric gives every class the same importance.
     """
     from sklearn import ensemble  # noqa: PLC0415 - slow to import
-    from threadpoolctl import (  # type: ignore[import-untyped] # noqa: PLC0415
-        threadpool_limits,
-    )
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
 
     one = copy(holdout)
     kind = "Regressor" if one.task == "regression" else "Classifier"

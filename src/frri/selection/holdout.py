@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -139,25 +140,21 @@ class Holdout:
         if self.reason:
             return
         if test_size is not None and owners is None:
-            self._split_once(test_size, random_state, stratified=stratified and counts.min() > 1)
+            from sklearn import model_selection as ways  # noqa: PLC0415 - slow to import
+
+            is_stratified = stratified and counts.min() > 1
+            kind = ways.StratifiedShuffleSplit if is_stratified else ways.ShuffleSplit
+            splitter = kind(1, test_size=test_size, random_state=random_state)
+            with suppress(ValueError):
+                self.splits = list(splitter.split(labels, labels.astype(str)))
+            if not self.splits:
+                few = "leaves too few to learn from or to test; use a cross-validation"
+                self.reason = f"a test set of {test_size:g} of {n} rows {few}"
             return
         n_folds = folds or max(2, round(1.0 / (test_size or 1.0)))
         fold = assign_folds(labels, n_folds, random_state, stratified=stratified, groups=owners)
         used = range(folds or 1)
         self.splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in used]
-
-    def _split_once(self, test_size: float, random_state: int, *, stratified: bool) -> None:
-        from sklearn.model_selection import train_test_split  # noqa: PLC0415 - slow to import
-
-        strata = self.y.astype(str) if stratified else None
-        options = {"test_size": test_size, "random_state": random_state, "stratify": strata}
-        try:
-            self.splits = [tuple(train_test_split(np.arange(len(self.y)), **options))]
-        except ValueError:
-            self.reason = (
-                f"a test set of {test_size:g} of {len(self.y)} rows leaves too few to learn "
-                "from or to test; use a cross-validation"
-            )
 
     def evaluate(
         self,
@@ -254,17 +251,12 @@ def assign_folds(
     Stratified folds have about the same fraction of every class; a class with fewer samples than
     folds is absent from some. Samples of a group are in the same fold.
     """
-    from sklearn.model_selection import (  # noqa: PLC0415 - slow to import
-        KFold,
-        StratifiedGroupKFold,
-        StratifiedKFold,
-    )
+    from sklearn import model_selection as ways  # noqa: PLC0415 - slow to import
 
     labels = y.astype(str) if stratified else np.zeros(len(y), dtype=np.intp)
-    kind = StratifiedKFold if stratified else KFold
-    splitter = (kind if groups is None else StratifiedGroupKFold)(
-        n_folds, shuffle=True, random_state=seed
-    )
+    kind = ways.StratifiedKFold if stratified else ways.KFold
+    kind = kind if groups is None else ways.StratifiedGroupKFold
+    splitter = kind(n_folds, shuffle=True, random_state=seed)
     folds = np.empty(len(y), dtype=np.intp)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes smaller than the folds

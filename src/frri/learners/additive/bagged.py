@@ -62,8 +62,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         have.
     oob_score_ : float
         Accuracy of these probabilities; NaN without any.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------

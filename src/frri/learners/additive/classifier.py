@@ -119,8 +119,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
         If True, probabilities are calibrated by held-out scores. If False, they are shrunk towards
         class frequencies by a fixed amount, and with a number as `max_rules` there is a single fit.
         Predicted classes are the same.
-    {n_jobs}
-    {verbose}
+    {n_jobs, verbose}
 
     Attributes
     ----------
@@ -128,9 +127,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
     ruleset_ : RuleSet
         Rules in the order in which they were added, with the semantics "softmax-votes". With two
         classes the weight of a rule is its vote; with more, a rule has `votes` for all classes.
-    {path_}
-    {n_features_in_}
-    {feature_names_in_}
+    {path_, n_features_in_, feature_names_in_}
 
     See Also
     --------

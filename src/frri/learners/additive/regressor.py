@@ -71,20 +71,14 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         must promise to lower the squared error by 0.4 variances of the residuals.
     max_conditions, max_categories, min_support
         See `AdditiveRulesClassifier`.
-    {monotonic_cst}
-    {calibration_fraction}
-    {missing}
-    {n_jobs}
-    {verbose}
+    {monotonic_cst, calibration_fraction, missing, n_jobs, verbose}
 
     Attributes
     ----------
     ruleset_ : RuleSet
         Rules in the order in which they were added, with the semantics "added-contributions". The
         consequent of a rule is the number that it adds, in the units of the target.
-    {path_}
-    {n_features_in_}
-    {feature_names_in_}
+    {path_, n_features_in_, feature_names_in_}
 
     See Also
     --------
@@ -185,15 +179,12 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
 
     Parameters
     ----------
-    {class_order}
-    {monotonic_cst}
+    {class_order, monotonic_cst}
     max_rules : int or "auto", default="auto"
         Maximum number of rules, as in `AdditiveRulesRegressor`; R² is that of the scores.
     max_conditions, max_categories, min_support
         See `AdditiveRulesClassifier`.
-    {missing}
-    {n_jobs}
-    {verbose}
+    {missing, n_jobs, verbose}
 
     Attributes
     ----------
@@ -203,9 +194,7 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
         Rules in the order in which they were added, with the semantics "cumulative-logits". The
         consequent of a rule is what it adds to the log odds of every class, which start from the
         base.
-    {path_}
-    {n_features_in_}
-    {feature_names_in_}
+    {path_, n_features_in_, feature_names_in_}
 
     See Also
     --------

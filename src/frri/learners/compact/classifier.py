@@ -84,11 +84,7 @@ class CompactFRRIClassifier(RuleClassifier):
     certificate_time_limit : float, optional
         Seconds for a proven lower bound of the training error of any selection of as many boxes:
         see `selection_`. With more than four rules a tight bound takes hours.
-    {missing}
-    {calibrate}
-    {decision}
-    {n_jobs}
-    {verbose}
+    {missing, calibrate, decision, n_jobs, verbose}
 
     Attributes
     ----------
@@ -102,8 +98,7 @@ class CompactFRRIClassifier(RuleClassifier):
         these samples; `min_error_found`, that of the best selection of as many boxes found by a
         search, and `min_error_bound`, a proven lower bound for any such selection. Bounds are
         fine-tuned after the selection, so `error` can be below both.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     Examples
     --------

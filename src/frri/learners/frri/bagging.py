@@ -95,8 +95,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
     oob_score_, oob_balanced_score_ : float
         Out-of-bag accuracy and balanced accuracy; NaN if every bag contains every sample. Each rule
         is narrowed by all samples but the one that it predicts.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------

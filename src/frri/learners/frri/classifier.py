@@ -124,10 +124,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         "memory". If not even that fits, an error is raised before anything is computed.
     random_state : int, RandomState or None, default=None
         Random seed of ``attribute_order="random"``.
-    {calibrate}
-    {decision}
-    {n_jobs}
-    {verbose}
+    {calibrate, decision, n_jobs, verbose}
     effort : int
         Old name of `work_limit`; it goes in version 0.4.
 
@@ -153,8 +150,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         first two or `worth` (samples covered, less what the rules must newly cover) and its proved
         `bound`. With all minimal rules also `n_candidates` (those that cover different samples) and
         `n_incomplete`, the number of samples with more than `max_candidates` of them.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     References
     ----------

@@ -63,8 +63,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         Maximum number of rules: those that cover most; each union keeps one at least.
     work_limit, time_limit, random_state
         See `FRRIClassifier`.
-    {n_jobs}
-    {verbose}
+    {n_jobs, verbose}
 
     Attributes
     ----------
@@ -79,8 +78,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         Samples that no selected rule covers on their side of some class.
     selection_ : Bunch
         Certificate, as in `FRRIClassifier`; `monotone` states what is proved about the predictions.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------

@@ -61,8 +61,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     {calibration_fraction}
     work_limit, time_limit, random_state
         See `FRRIClassifier`.
-    {n_jobs}
-    {verbose}
+    {n_jobs, verbose}
 
     Attributes
     ----------
@@ -77,8 +76,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
     selection_ : Bunch
         Certificate, as in `FRRIClassifier`, with `breadth_status` in the place of
         `conditions_status`: whether no others as few cover more.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     See Also
     --------

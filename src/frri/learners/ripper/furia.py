@@ -50,24 +50,15 @@ class FURIAClassifier(GrownRuleClassifier):
 
     Parameters
     ----------
-    {folds}
-    {min_weight}
-    {optimizations}
+    {folds, min_weight, optimizations}
     t_norm : {"product", "minimum"}, default="product"
         T-norm that combines the memberships of a rule's tests.
     fallback : {"stretch", "priors"}, default="stretch"
         Decision for a sample that no rule covers: by rule stretching, or the most frequent class.
-    {max_rules}
-    {max_conditions}
-    {min_support}
-    {class_weight}
-    {missing}
+    {max_rules, max_conditions, min_support, class_weight, missing}
     random_state : int, RandomState or None, default=None
         Random seed of the division of samples.
-    {calibrate}
-    {decision}
-    {n_jobs}
-    {verbose}
+    {calibrate, decision, n_jobs, verbose}
     uncovered : {"stretch", "priors"}
         Former name of `fallback`; removed in 0.4.
 
@@ -77,8 +68,7 @@ class FURIAClassifier(GrownRuleClassifier):
     ruleset_ : RuleSet
         The rules; the weight of a rule is its certainty factor. A rule without conditions has
         weight 0: it does not vote.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     References
     ----------

@@ -116,8 +116,7 @@ class RIPPERClassifier(GrownRuleClassifier):
 
     Parameters
     ----------
-    {folds}
-    {min_weight}
+    {folds, min_weight}
     optimizations : int, default=2
         Number of passes over the rules of each class to improve them; 0 gives IREP*.
     prune : bool, default=True
@@ -125,16 +124,10 @@ class RIPPERClassifier(GrownRuleClassifier):
     max_rules : int, optional
         Maximum number of rules, including the default rule, which always stays. Rules are removed
         one at a time, each time the one whose removal reduces training accuracy least.
-    {max_conditions}
-    {min_support}
-    {class_weight}
-    {missing}
+    {max_conditions, min_support, class_weight, missing}
     random_state : int, RandomState or None, default=None
         Random seed of the division of samples and of the order of equally frequent classes.
-    {calibrate}
-    {decision}
-    {n_jobs}
-    {verbose}
+    {calibrate, decision, n_jobs, verbose}
 
     Attributes
     ----------
@@ -143,8 +136,7 @@ class RIPPERClassifier(GrownRuleClassifier):
         The rules in order, the default rule (without conditions) last. A rule concludes the class
         most frequent among the training samples that it decides; its weight is the fraction of that
         class among them.
-    {n_features_in_}
-    {feature_names_in_}
+    {n_features_in_, feature_names_in_}
 
     References
     ----------
