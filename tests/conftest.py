@@ -66,6 +66,14 @@ LONG = (
     "test_messy_files",
     "test_cli_regression",
     "test_size_cv",
+    "test_json_format",
+    "test_weights",
+    "test_additive_blocks",
+    "test_export_excel",
+    "test_bagged",
+    "test_scores",
+    "test_quickrules",
+    "test_same_rules",
     "test_compare_output",
     "test_experiments",
     "claims",
@@ -82,10 +90,15 @@ def pytest_collection_modifyitems(items):
     )
 
 
+# What is imported and collected stays: nothing of it is garbage.
+gc.disable()
+
+
 def pytest_collection_finish():
     """What was imported stays: to look for garbage in it after every 700 objects takes a tenth of the time."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(20_000, 20, 20)
 
 

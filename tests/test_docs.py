@@ -162,13 +162,25 @@ def run_command(command, folder):
     return done.returncode, done.stdout
 
 
+# What `frri fit` printed and wrote, for each command and the files it was given: two pages begin alike.
+FITTED = {}
+
+
 def run_in_process(arguments):
     """The same as in a process of its own, without importing everything again."""
     from frri.cli import main
 
-    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+    given = (*arguments, *(Path(a).read_bytes() for a in arguments if Path(a).is_file()))
+    if given in FITTED:
+        printed, model = FITTED[given]
+        Path("model.json").write_bytes(model)
+        return 0, printed
+    with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(output):
         code = main(arguments)
-    return code, PROGRESS.sub("", printed.getvalue())
+    printed = PROGRESS.sub("", output.getvalue())
+    if arguments[0] == "fit" and arguments[-2:] == ["-o", "model.json"] and code == 0:
+        FITTED[given] = printed, Path("model.json").read_bytes()
+    return code, printed
 
 
 def demo_command():

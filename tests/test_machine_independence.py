@@ -88,6 +88,9 @@ def estimators(n_jobs, choice):
     # Cross-validation of the number of rules is the same for all additive rules.
     for name in ("AdditiveRulesRegressor", "AdditiveRulesOrdinalClassifier"):
         fixed[name] = {"max_rules": 6}
+    if choice is None:  # the other tables are enough for it
+        for name in ("AdditiveRulesClassifier", "AdditiveRulesBaggingClassifier"):
+            fixed[name] = {"max_rules": 6}
     usual = [(name, fixed.get(name, {})) for name in names]
     usual.append(("AdditiveRulesClassifier", {"class_weight": "balanced", "max_rules": 5}))
     for name, parameters in usual:

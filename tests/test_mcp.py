@@ -4,8 +4,6 @@ import json
 import sys
 
 import pytest
-from anyio.from_thread import start_blocking_portal
-from mcp import Client, MCPError, StdioServerParameters
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet, read_table
 from frri.cli import main
@@ -54,6 +52,10 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def client(folder):
     """One server process for all tests."""
+    # Whoever only collects tests need not import them.
+    from anyio.from_thread import start_blocking_portal
+    from mcp import Client, StdioServerParameters
+
     models = [str(folder / "risk model.json"), str(folder / "price.json")]
     arguments = ["-m", "frri", "mcp", *models, "--folder", str(folder / "data")]
     command = StdioServerParameters(command=sys.executable, args=arguments)
@@ -189,6 +191,8 @@ def test_the_report_is_a_resource_and_an_app(client):
     app = client.read_resource("ui://frri/price").contents[0]
     assert app.mime_type == "text/html;profile=mcp-app"
     assert app.text == page.text
+    from mcp import MCPError
+
     with pytest.raises(MCPError, match="no model"):
         client.read_resource("frri://report/other")
 
@@ -212,6 +216,9 @@ def test_without_the_extra_the_error_names_it(monkeypatch, folder, capsys):
 
 
 def test_infinite_ranges_are_null(tmp_path):
+    from anyio.from_thread import start_blocking_portal
+    from mcp import Client
+
     rule = Rule((NumericCondition.below("age", 30),), "no")
     RuleSet((rule,), (Attribute("age"),), ("no", "yes")).save(tmp_path / "free.json")
 

@@ -10,7 +10,6 @@ from unicodedata import normalize
 import numpy as np
 import pandas as pd
 import pytest
-from pypdf import PdfReader
 
 from browser_pages import edit_rule, remove_rule, shown
 from frri import (
@@ -66,6 +65,8 @@ def test_layers_count_rows_as_numpy_does(page, wine):
 
 
 def test_paper_has_every_rule_in_words(pages, wine):
+    from pypdf import PdfReader
+
     page = pages.report(*wine)
     printed = PdfReader(BytesIO(page.pdf(format="A4"))).pages
     # Fonts join letters such as "fl", and lines end anywhere.

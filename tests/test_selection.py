@@ -41,7 +41,7 @@ class Refusing(BaseEstimator):
 
 
 # Few rules and folds are enough.
-FEW = {"max_rules": 4, "references": False, "cv": 2}
+FEW = {"max_rules": 2, "references": False, "cv": 2}
 
 
 @parametrize_with_checks(

@@ -38,10 +38,10 @@ MOST_TIES = 1000
 # Outcomes of `solve_node` besides PAUSED; doubtful if the tableau suggests more than it proves.
 OPEN, CLOSED, DOUBTFUL = 0, 1, 2
 CHOSEN, FREE, EXCLUDED = 1, 0, -1
-# Candidates probed by strong branching, and the pivots that each side of one may take.
-PROBED, PROBE_PIVOTS = 8, 30
-# Not a literal, which would compile a kernel once more.
-MINUS: Any = np.int64(-1)
+# Candidates probed by strong branching, the pivots that each side of one may take, and minus one:
+# not literals, which would compile kernels once more.
+NUMBERS: Any = np.array([8, 30, -1], dtype=np.int64)
+PROBED, PROBE_PIVOTS, MINUS = NUMBERS
 NONE = np.zeros(0, dtype=np.int64)
 HERE = sys.modules[__name__]
 

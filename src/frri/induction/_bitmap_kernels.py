@@ -274,7 +274,7 @@ def prune(table, limits, orders, low, out):
         rule = PrunedRule(u, limit, order, kept)
         place(table, u, limit, True, order, box)
         for j in range(m - 1, 0, -1):
-            sides = box[j, 2], box[j, 0]
+            sides = box[j, 2], np.int64(box[j, 0])  # of the same types as below
             narrow(fine, sides, live[j + 1], live[j], later[j + 1], later[j])
         # Samples that the conditions kept so far do not discern are in the first or the last set.
         source = m
