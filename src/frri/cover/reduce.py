@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 
 from frri._util import Flags, Ints, Words
 from frri.cover.budget import Work
-from frri.cover.matrix import COUNT_SECONDS, HERE, CoverMatrix, elements
+from frri.cover.matrix import CoverMatrix, elements
 
 # Words unpacked, and pairs of rows compared, between two checks of the time.
 CHUNK, PAIRS = 1 << 16, 1 << 18
@@ -52,18 +52,6 @@ def pack_objects(objects: Ints, n_objects: int) -> Words:
     table = np.zeros(-(-n_objects // 64), dtype=np.uint64)
     np.bitwise_or.at(table, objects >> 6, np.uint64(1) << (objects & 63).astype(np.uint64))
     return table
-
-
-def count_coverers(covers: CoverMatrix, work: Work) -> Ints:
-    """Count the candidates that cover each object."""
-    counts = np.zeros(-(-covers.n_objects // 64) * 64, dtype=np.int64)
-    step = 16 * CHUNK
-    for start in range(0, len(covers.bits), step):
-        kernels = work.kernels(HERE, ahead=COUNT_SECONDS * (len(covers.bits) - start))
-        part = slice(start, start + step)
-        kernels.count(covers.words[part], covers.bits[part], counts)
-        work.check_time()
-    return counts[: covers.n_objects]
 
 
 def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
