@@ -67,15 +67,7 @@ def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
 
 def label_components(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], int]:
     """Return the component of each candidate, then of each object, and their number."""
-    n_candidates, n_objects = matrix.shape
-    graph = sparse.csr_array(
-        (
-            matrix.data,
-            matrix.indices + n_candidates,
-            np.concatenate((matrix.indptr, np.full(n_objects, matrix.indptr[-1]))),
-        ),
-        shape=(n_candidates + n_objects, n_candidates + n_objects),
-    )
+    graph = sparse.block_array([[None, matrix], [matrix.T, None]])
     n_parts, labels = csgraph.connected_components(graph, directed=False)
     return labels, n_parts
 
