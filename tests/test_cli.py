@@ -29,7 +29,7 @@ from frri.learners.registry import LEARNERS, RULE_LEARNERS
 from frri.readers.training import _weights
 from frri.report.facts import facts
 from frri.report.page import headline
-from frri.rules.evaluation import evaluation_of
+from frri.rules.measures import evaluation_of
 from frri.table.targets import ManyClassesWarning
 from make_patients import patients
 from programs import device_full, posix

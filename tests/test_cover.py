@@ -27,7 +27,6 @@ from frri.cover import (
     solve,
     solve_large,
 )
-from frri.cover import matrix as words
 from frri.cover import reduce as red
 from frri.cover.bounds import exact_bound
 from frri.cover.matrix import CoverLists, greedy_cover, without_redundant
@@ -649,7 +648,7 @@ def test_reductions_agree_with_their_definitions(seed):
 def test_greedy_covers_are_complete_and_irredundant():
     for seed in range(20):
         matrix, costs = boxes(50, seed)
-        chosen = greedy_cover(CoverMatrix.from_dense(matrix), costs, budget.Work(0, None))
+        chosen = greedy_cover(CoverMatrix.from_dense(matrix), costs)
         times = matrix[chosen].sum(axis=0)
         assert (times[matrix.any(axis=0)] > 0).all()
         assert all((times[matrix[j]] == 1).any() for j in chosen)
@@ -667,13 +666,10 @@ def test_counts_and_needed_rows_are_those_of_the_flags(seed):
         others = [*kept, *order[place + 1 :]]
         if (dense[j] & ~dense[others].any(axis=0)).any():
             kept.append(j)
-    for kernels in (words, compiled(words)) if numba_installed() else (words,):
-        counts = np.zeros(256, dtype=np.int64)
-        kernels.count(covers.words, covers.bits, counts)
-        assert counts[:200].tolist() == dense.sum(axis=0).tolist()
+    assert covers.counts()[:200].tolist() == dense.sum(axis=0).tolist()
     costs = np.empty(len(dense), dtype=np.int64)
     costs[order] = np.arange(len(dense))[::-1]
-    needed = without_redundant(covers, costs, np.arange(len(dense)), budget.Work(0, None))
+    needed = without_redundant(covers, costs, np.arange(len(dense)))
     assert needed.tolist() == sorted(kept)
 
 
@@ -684,7 +680,7 @@ def test_local_search_keeps_its_books(kernels, request):
     matrix, costs = boxes(80, 4)
     matrix = matrix[:, matrix.any(axis=0)]
     lists = CoverLists.of(matrix)
-    start = greedy_cover(CoverMatrix.from_dense(matrix), costs, budget.Work(0, None))
+    start = greedy_cover(CoverMatrix.from_dense(matrix), costs)
     state = local_search.LocalSearch(lists, costs, start)
     arrays = state.arrays
     for _ in range(10):

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive
 import naive_regression
 from frri import AdditiveRulesRegressor, FRRIRegressor, RuleSet
-from frri.learners.base import standardised
+from frri.learners.regression import standardised
 from frri.rules.conformal import half_widths
 from thorough import often
 

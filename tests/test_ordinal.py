@@ -23,7 +23,7 @@ from frri import (
 )
 from frri.explain import explain
 from frri.learners.additive.regressor import fit_cuts
-from frri.learners.base import ordered_positions
+from frri.learners.classification import ordered_positions
 from frri.table import EncodedTable
 from thorough import often
 

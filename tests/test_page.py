@@ -26,7 +26,7 @@ from browser_pages import (
 )
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.fuzzy import T_NORMS
-from frri.learners.base import RuleClassifier
+from frri.learners.classification import RuleClassifier
 from frri.report import facts, write_report
 from frri.rules.semantics import Semantics
 from frri.rules.text import condition_text, condition_texts

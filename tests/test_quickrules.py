@@ -120,10 +120,9 @@ def test_positive_regions_of_many_candidates_are_those_of_the_definition(t_norm)
             np.testing.assert_allclose(found[k], expected, atol=1e-12)
 
 
-def test_nothing_depends_on_how_much_is_kept(monkeypatch):
+def test_nothing_depends_on_the_size_of_blocks(monkeypatch):
     X, y = load_iris(return_X_y=True)
     expected = QuickRulesClassifier(**REPORTED).fit(X, y).ruleset_
-    monkeypatch.setattr(quickrules, "_KEPT_DEGREES", 1000)
     monkeypatch.setattr(quickrules, "_BLOCK", 1000)
     monkeypatch.setattr(quickrules, "_SMALL_BLOCK", 100)
     assert QuickRulesClassifier(**REPORTED).fit(X, y).ruleset_ == expected

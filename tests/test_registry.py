@@ -14,8 +14,9 @@ from sklearn.utils import get_tags
 
 import frri
 from frri import RuleSet
-from frri.learners.base import RuleClassifier, RuleRegressor
+from frri.learners.classification import RuleClassifier
 from frri.learners.registry import LEARNERS, REGRESSORS, TASKS, rule_learners
+from frri.learners.regression import RuleRegressor
 
 
 def test_every_public_estimator_is_listed():

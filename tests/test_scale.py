@@ -254,7 +254,7 @@ PHASES = {
     "local search": (LocalSearch, "run"),
     "bound": (solve.BranchAndBound, "start"),
     "greedy on words": (solve_large, "greedy_cover"),
-    "counting on words": (solve_large, "count_coverers"),
+    "counting on words": (solve_large.CoverMatrix, "counts"),
     "bound on words": (solve_large, "subgradient_bound"),
     "reduction on words": (solve, "reduce"),
     "local search on words": (LocalSearch, "run"),

@@ -23,7 +23,7 @@ from frri import (
 )
 from frri.cli import main
 from frri.learners import calibration
-from frri.rules.evaluation import evaluation_of
+from frri.rules.measures import evaluation_of
 from frri.selection import Holdout, HoldoutResult, find_leakage
 from frri.selection import holdout as holdout_module
 from frri.selection.auto import choose_result

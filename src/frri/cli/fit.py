@@ -37,7 +37,7 @@ from frri.learners.registry import TASKS, rule_learners
 from frri.readers.files import read_batches
 from frri.readers.infer_types import resolve_words
 from frri.rules import RuleSet
-from frri.rules.evaluation import evaluation_of
+from frri.rules.measures import evaluation_of
 from frri.selection.candidates import decision_parameters
 from frri.selection.holdout import FOLDS
 from frri.selection.metrics import METRICS

@@ -27,7 +27,7 @@ from frri.cli.files import load_model
 from frri.cli.rules import rules_as_json
 from frri.report.page import report_html
 from frri.rules import RuleSet
-from frri.rules.evaluation import evaluation_of
+from frri.rules.measures import evaluation_of
 from frri.rules.text import rule_text
 
 INSTRUCTIONS = """\

@@ -23,8 +23,8 @@ from frri._util import Progress, find_name
 from frri.cli.console import Arguments, Parser, bold, json_text, one_line, one_line_each, say
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.rules import Rule, RuleSet
-from frri.rules.evaluation import evaluation_of, evaluation_text
 from frri.rules.hierarchy import check_mergeable
+from frri.rules.measures import evaluation_of, evaluation_text
 from frri.rules.text import rule_text, ruleset_lines
 
 # Bootstrap samples that distinguish stable rules from others.

@@ -13,7 +13,7 @@ from frri._compile import check_before_compiling, choose_kernels
 # Cells of a tableau rewritten per unit of work: about half a millisecond when compiled.
 CELLS = 2_000_000
 # CPU seconds for compiling the kernels of a module, the import of numba included.
-COMPILE_SECONDS = {"branch_and_bound": 20.0, "local_search": 3.0, "matrix": 3.0}
+COMPILE_SECONDS = {"branch_and_bound": 20.0, "local_search": 3.0}
 
 # Seconds that this process has spent with the kernels of each module.
 _kernel_seconds: dict[str, float] = {}

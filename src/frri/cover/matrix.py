@@ -3,7 +3,6 @@
 A set of objects is a row of words, object `i` being bit `i % 64` of word `i // 64`.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,15 +14,16 @@ from scipy import sparse
 
 from frri._compile import either, inner_kernel
 from frri._util import Flags, Floats, Ints, Words
-from frri.cover.budget import Work
 
 Bytes = NDArray[np.int8]
 Indices = NDArray[np.int32]
 
-# Words counted at a time.
-CHUNK = 1 << 20
-# Interpreted seconds for a word to be counted, and for a candidate in a greedy cover.
-COUNT_SECONDS, GREEDY_SECONDS = 3e-7, 1e-5
+# Words counted at a time, and those unpacked to be counted by object.
+CHUNK, UNPACKED = 1 << 20, 1 << 14
+# In a greedy cover: bits of a key for the rank among candidates of equal gains, and number of
+# candidates whose gains are counted together.
+RANKS, FRONT = 32, 64
+LARGEST_RANK = (1 << RANKS) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +102,15 @@ class CoverMatrix:
             ones = np.bitwise_count(bits)
             sums[rows] = np.add.reduceat(ones, self.indptr[rows] - start, dtype=np.int64)
         return sums
+
+    def counts(self) -> Ints:
+        """Count the candidates that cover each object; whole words."""
+        counts = np.zeros(-(-self.n_objects // 64) * 64, dtype=np.int64)
+        for start in range(0, len(self.bits), UNPACKED):
+            part = slice(start, start + UNPACKED)
+            members = elements(self.words[part], self.bits[part])
+            counts += np.bincount(members, minlength=len(counts))
+        return counts
 
     def union(self) -> Flags:
         """Return which objects are covered by any candidate."""
@@ -234,7 +243,7 @@ def _starts(lengths: NDArray[Any]) -> Ints:
 
 
 # ------------------------------------------------------------------ greedy covers
-def greedy_cover(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
+def greedy_cover(covers: CoverMatrix, costs: Ints) -> Ints:
     """Return a cover without redundant candidates, ascending.
 
     Costs break ties between equal gains, before the order of the candidates does.
@@ -242,36 +251,50 @@ def greedy_cover(covers: CoverMatrix, costs: Ints, work: Work) -> Ints:
     Examples
     --------
     >>> covers = CoverMatrix.from_dense([[1, 1, 0], [0, 1, 1], [1, 1, 1]])
-    >>> greedy_cover(covers, np.array([0, 0, 0]), Work(0, None))
+    >>> greedy_cover(covers, np.array([0, 0, 0]))
     array([2])
     """
-    return without_redundant(covers, costs, greedy_order(covers, costs, work), work)
+    return without_redundant(covers, costs, greedy_order(covers, costs))
 
 
-def greedy_order(
-    covers: CoverMatrix, costs: Ints, work: Work, missing: Words | None = None
-) -> Ints:
+def greedy_order(covers: CoverMatrix, costs: Ints, missing: Words | None = None) -> Ints:
     """Return candidates that cover all objects, or those of a set, in the order of their choice.
 
     The largest gain is chosen first, among equal ones the lowest cost, then the first candidate.
     """
+    indptr, words, bits = covers.indptr, covers.words, covers.bits
     gains = covers.sizes(missing)
     missing = covers.table() if missing is None else missing.copy()
-    preferred = np.argsort(costs, kind="stable")
-    keys = (gains[preferred] << RANKS) | np.arange(len(gains))[::-1]
-    heap = np.sort(keys)[::-1].copy()
-    kernels = work.kernels(HERE, ahead=GREEDY_SECONDS * len(covers))
-    chosen: Ints = kernels.greedy(
-        covers.indptr, covers.words, covers.bits, preferred, heap, missing
-    )
-    return chosen
+    # Candidates by gain, then by rank, ascending. Gains only fall: a candidate that stays last with
+    # its new gain is the best one.
+    ranked = np.argsort(costs, kind="stable")[::-1]
+    keys = np.sort(gains[ranked] << RANKS | np.arange(len(ranked)))
+    keys = keys[keys > LARGEST_RANK]
+    chosen, n_front = [], FRONT
+    while len(keys):
+        rest, ranks = keys[:-n_front], keys[-n_front:] & LARGEST_RANK
+        rows = ranked[ranks]
+        lengths = indptr[rows + 1] - indptr[rows]
+        starts = np.cumsum(lengths) - lengths
+        places = np.repeat(indptr[rows] - starts, lengths)
+        places += np.arange(len(places))
+        counts = np.bitwise_count(bits[places] & missing[words[places]])
+        front = np.sort(np.add.reduceat(counts, starts, dtype=np.int64) << RANKS | ranks)
+        front = front[front > LARGEST_RANK]
+        n_front *= 2
+        if len(front) and front[-1] >= rest.max(initial=0):
+            j = ranked[front[-1] & LARGEST_RANK]
+            chosen.append(j)
+            missing[words[indptr[j] : indptr[j + 1]]] &= ~bits[indptr[j] : indptr[j + 1]]
+            front, n_front = front[:-1], FRONT
+        keys = np.sort(np.concatenate((rest, front)), kind="stable")
+    return np.array(chosen, dtype=np.int64)
 
 
-def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints, work: Work) -> Ints:
+def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints) -> Ints:
     """Remove redundant candidates, expensive and late ones first; return the rest, ascending."""
     some = covers.take(chosen)
-    counts = np.zeros(-(-covers.n_objects // 64) * 64, dtype=np.int64)
-    work.kernels(HERE, ahead=COUNT_SECONDS * len(some.bits)).count(some.words, some.bits, counts)
+    counts = some.counts()
     once = packed(counts[None] == 1)[0]
     kept = []
     for j in np.lexsort((-np.arange(len(chosen)), -costs[chosen])).tolist():
@@ -288,18 +311,12 @@ def without_redundant(covers: CoverMatrix, costs: Ints, chosen: Ints, work: Work
 
 
 # ------------------------------------------------------------------ kernels
-HERE = sys.modules[__name__]
 NONE, ONE, ALL = np.uint64(0), np.uint64(1), ~np.uint64(0)
 # A de Bruijn sequence: shifted by 0 to 63 places, its first six bits take every value once.
 SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
 SHIFT = np.uint64(58)
 POSITIONS = np.zeros(64, dtype=np.int64)
 POSITIONS[[int(SEQUENCE) * 2**bit % 2**64 >> 58 for bit in range(64)]] = np.arange(64)
-# Bits of a key of the greedy cover that rank candidates of equal gains.
-RANKS = 32
-LAST = (1 << RANKS) - 1
-# Number of candidates whose gains the interpreted greedy cover counts together.
-FRONT = 128
 
 
 @inner_kernel
@@ -307,17 +324,6 @@ def lowest(bits: np.uint64) -> int:
     """Return the position of the lowest bit set, 0 where there is none."""
     single = bits & (~bits + ONE)
     return POSITIONS[(single * SEQUENCE) >> SHIFT]  # type: ignore[no-any-return]
-
-
-@inner_kernel
-def count_ones(word: np.uint64) -> int:
-    """Return the number of bits set."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    pairs = np.uint64(0x3333333333333333)
-    word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    total = (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
-    return np.int64(total)  # type: ignore[return-value]
 
 
 def _shift_arrays(values: Ints | Floats, members: Ints, amount: float) -> None:
@@ -331,95 +337,3 @@ def _shift_loops(values: Ints | Floats, members: Ints, amount: float) -> None:
 
 # Add an amount to the values of some members, each of which occurs once.
 shift = either(interpreted=_shift_arrays, loops=_shift_loops, inner=True)
-
-
-def _count_arrays(words: Indices, bits: Words, counts: Ints) -> None:
-    for start in range(0, len(bits), 1 << 14):
-        part = slice(start, start + (1 << 14))
-        counts += np.bincount(elements(words[part], bits[part]), minlength=len(counts))
-
-
-def _count_loops(words: Indices, bits: Words, counts: Ints) -> None:
-    """Count 64 elements at a time, one binary digit of all of them in a word."""
-    digits = np.zeros((len(counts) >> 6, 32), dtype=np.uint64)
-    for k in range(len(bits)):
-        own, carry, d = digits[words[k]], bits[k], 0
-        while carry:
-            both = own[d] & carry
-            own[d] ^= carry
-            carry = both
-            d += 1
-    for w in range(len(digits)):
-        for d in range(32):
-            for i in range(64 if digits[w, d] else 0):
-                one = (digits[w, d] >> np.uint64(i)) & np.uint64(1)
-                counts[64 * w + i] += np.int64(one) << d
-
-
-# Add to `counts` how often each element occurs in the words given.
-count = either(interpreted=_count_arrays, loops=_count_loops)
-
-
-def _greedy_arrays(
-    indptr: Ints, words: Indices, bits: Words, preferred: Ints, heap: Ints, missing: Words
-) -> Ints:
-    left = int(np.bitwise_count(missing).sum())
-    chosen, n_front = [], FRONT
-    while left:
-        front = heap[:n_front]
-        rows = preferred[len(heap) - 1 - (front & LAST)]
-        lengths = indptr[rows + 1] - indptr[rows]
-        places = np.repeat(indptr[rows] - np.cumsum(lengths) + lengths, lengths)
-        places += np.arange(len(places))
-        counts = np.bitwise_count(bits[places] & missing[words[places]])
-        gains = np.bincount(np.repeat(np.arange(len(rows)), lengths), counts, len(rows))
-        front[:] = (gains.astype(np.int64) << RANKS) | (front & LAST)
-        best = int(front.argmax())
-        n_front *= 2
-        if front[best] >= heap[len(front) :].max(initial=0):
-            j, n_front = int(rows[best]), FRONT
-            chosen.append(j)
-            missing[words[indptr[j] : indptr[j + 1]]] &= ~bits[indptr[j] : indptr[j + 1]]
-            left -= int(gains[best])
-        heap[:] = np.sort(heap)[::-1]
-    return np.array(chosen, dtype=np.int64)
-
-
-def _greedy_loops(
-    indptr: Ints, words: Indices, bits: Words, preferred: Ints, heap: Ints, missing: Words
-) -> Ints:
-    left = 0
-    for k in range(len(missing)):
-        left += count_ones(missing[k])
-    n = len(heap)
-    chosen = np.empty(n, dtype=np.int64)
-    n_chosen = 0
-    while left > 0:
-        last = heap[0] & LAST
-        j = preferred[n - 1 - last]
-        gain = 0
-        for k in range(indptr[j], indptr[j + 1]):
-            gain += count_ones(bits[k] & missing[words[k]])
-        key = (gain << RANKS) | last
-        place, child = 0, 1
-        while child < n:  # let it sink
-            if child + 1 < n:
-                child += heap[child + 1] > heap[child]
-            if heap[child] < key:
-                break
-            heap[place] = heap[child]
-            place, child = child, 2 * child + 1
-        heap[place] = key
-        if place == 0:
-            chosen[n_chosen] = j
-            n_chosen += 1
-            left -= gain
-            for k in range(indptr[j], indptr[j + 1]):
-                missing[words[k]] &= ~bits[k]
-    return chosen[:n_chosen]
-
-
-# Return the rows in the order of `greedy_order`. `missing` are the elements to cover and `heap`
-# the keys of all rows, descending: gain, then how many rows `preferred` has after it; both are
-# overwritten. Gains only fall: a row that stays in front with its new gain is the best one.
-greedy = either(interpreted=_greedy_arrays, loops=_greedy_loops)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from frri._util import Ints, Words
-from frri.cover.budget import Work
 from frri.cover.matrix import CoverMatrix, greedy_order, without_redundant
 from frri.cover.solve import Cover
 
@@ -87,7 +86,7 @@ def _begin_cover(
     some: CoverMatrix, costs: Ints, left: Words | None, room: int
 ) -> tuple[Ints, Words]:
     """Return the start of a greedy cover after which the rest fits, and the remaining objects."""
-    chosen = greedy_order(some, costs, Work(0, None))
+    chosen = greedy_order(some, costs)
     before = np.full(-(-some.n_objects // 64), ~np.uint64(0)) if left is None else left
     low, high = 0, len(chosen)
     while low < high:
@@ -107,7 +106,7 @@ def join_covers(preselected: Preselection, rest: Cover, costs: Ints) -> Cover:
     """
     both = np.concatenate((preselected.first, rest.selected))
     covers, everyone = preselected.source(both), np.arange(len(both))
-    selected = np.sort(both[without_redundant(covers, costs[both], everyone, Work(0, None))])
+    selected = np.sort(both[without_redundant(covers, costs[both], everyone)])
     return replace(
         rest,
         selected=selected,

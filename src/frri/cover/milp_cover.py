@@ -257,7 +257,7 @@ class MilpProblem:
         objects = [columns[key][-1] for key in sorted(columns)]
         self.coverers = sparse.csr_array(matrix[:, objects].T.astype(np.float64))
         rows = CoverMatrix.from_sparse(sparse.csr_array(self.coverers.T))
-        self.chosen = greedy_cover(rows, costs[self.ids], Work(0, None))
+        self.chosen = greedy_cover(rows, costs[self.ids])
         self.lower_bound = min(1, len(objects))
         self.cost_proved, self.settled = not len(self.chosen), False
 
@@ -266,10 +266,10 @@ class MilpProblem:
         """The best complete cover known, ascending."""
         return self.ids[self.chosen]
 
-    def run(self, work: Work, nodes: int | None = None) -> None:
-        """Solve for all objectives, within limits on the time and on the nodes of the solver."""
+    def run(self, work: Work) -> None:
+        """Solve for all objectives, within the limit on the time."""
         if self.lower_bound < len(self.chosen):
-            found, bound = self._solve(np.ones(len(self.costs)), None, work, nodes)
+            found, bound = self._solve(np.ones(len(self.costs)), None, work)
             self.lower_bound = max(self.lower_bound, bound)
             if found is not None and len(found) < len(self.chosen):
                 self.chosen = found
@@ -277,9 +277,7 @@ class MilpProblem:
         if not self.tie_break or self.lower_bound < len(self.chosen):
             return
         if not self.cost_proved:
-            # Fewer candidates matter more than cheaper ones.
-            nodes = None if nodes is None else max(1, nodes // 10)
-            found, bound = self._solve(self.costs, len(self.chosen), work, nodes)
+            found, bound = self._solve(self.costs, len(self.chosen), work)
             if found is not None and self.costs[found].sum() < self.costs[self.chosen].sum():
                 self.chosen = found
             self.cost_proved = bool(self.costs[self.chosen].sum() <= bound)
@@ -296,7 +294,7 @@ class MilpProblem:
             low[j] = 1.0
             if j in self.chosen:
                 continue
-            found, _ = self._solve(self.costs, self.lower_bound, work, None, (low, high))
+            found, _ = self._solve(self.costs, self.lower_bound, work, (low, high))
             work.check_time()
             if found is not None and self.costs[found].sum() == total:
                 self.chosen = found
@@ -308,7 +306,6 @@ class MilpProblem:
         prices: Floats,
         at_most: int | None,
         work: Work,
-        nodes: int | None,
         limits: Sequence[ArrayLike] = (0, 1),
     ) -> tuple[Ints | None, int]:
         """Return a cheapest choice, None if none was found, and the proven bound on its cost."""
@@ -316,7 +313,7 @@ class MilpProblem:
         if at_most is not None:
             rows.append(LinearConstraint(np.ones((1, len(prices))), 0.0, at_most))
         whole = np.ones(len(prices))
-        answer = _solve_program(prices, rows, whole, nodes, work.deadline, limits)
+        answer = _solve_program(prices, rows, whole, None, work.deadline, limits)
         work.nodes += answer.nodes
         work.spent += answer.nodes * UNITS_PER_NODE * CELLS
         return answer.chosen, answer.bound

@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 
 from frri._util import Flags, Ints, Words
 from frri.cover.budget import Work
-from frri.cover.matrix import COUNT_SECONDS, HERE, CoverMatrix, elements
+from frri.cover.matrix import CoverMatrix, elements
 
 # Words unpacked, and pairs of rows compared, between two checks of the time.
 CHUNK, PAIRS = 1 << 16, 1 << 18
@@ -54,18 +54,6 @@ def pack_objects(objects: Ints, n_objects: int) -> Words:
     return table
 
 
-def count_coverers(covers: CoverMatrix, work: Work) -> Ints:
-    """Count the candidates that cover each object."""
-    counts = np.zeros(-(-covers.n_objects // 64) * 64, dtype=np.int64)
-    step = 16 * CHUNK
-    for start in range(0, len(covers.bits), step):
-        kernels = work.kernels(HERE, ahead=COUNT_SECONDS * (len(covers.bits) - start))
-        part = slice(start, start + step)
-        kernels.count(covers.words[part], covers.bits[part], counts)
-        work.check_time()
-    return counts[: covers.n_objects]
-
-
 def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
     """Yield the candidates and objects of every connected component, small ones first."""
     labels, n_parts = label_components(matrix)
@@ -79,15 +67,7 @@ def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
 
 def label_components(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], int]:
     """Return the component of each candidate, then of each object, and their number."""
-    n_candidates, n_objects = matrix.shape
-    graph = sparse.csr_array(
-        (
-            matrix.data,
-            matrix.indices + n_candidates,
-            np.concatenate((matrix.indptr, np.full(n_objects, matrix.indptr[-1]))),
-        ),
-        shape=(n_candidates + n_objects, n_candidates + n_objects),
-    )
+    graph = sparse.block_array([[None, matrix], [matrix.T, None]])
     n_parts, labels = csgraph.connected_components(graph, directed=False)
     return labels, n_parts
 

@@ -145,7 +145,7 @@ class Problem:
         if self.has_cover:
             return self._division.cover
         left = self.matrix[:, self._left_by_forced()]
-        more = greedy_cover(CoverMatrix.from_sparse(left), self.costs, Work(0, None))
+        more = greedy_cover(CoverMatrix.from_sparse(left), self.costs)
         return np.sort(np.concatenate((self.forced, more)))
 
     def run(self, work: Work) -> None:
@@ -182,7 +182,7 @@ class Problem:
         for rows, columns in components(matrix):
             work.check_time()
             relation, prices = matrix[rows][:, columns], self.costs[ids[rows]]
-            cover = greedy_cover(CoverMatrix.from_sparse(relation), prices, work)
+            cover = greedy_cover(CoverMatrix.from_sparse(relation), prices)
             parts.append(Component(ids[rows], relation, prices, cover))
         taken = np.concatenate((division.taken, division.ids[forced]))
         return Division(taken, ids, division.objects[objects], parts)
@@ -287,7 +287,7 @@ class Component:
             if self.proved or not _has_tableau(matrix):
                 return
             costs = self.costs[candidates]
-            start = greedy_cover(CoverMatrix.from_sparse(matrix), costs, work)
+            start = greedy_cover(CoverMatrix.from_sparse(matrix), costs)
         lists, ones = CoverLists.of(matrix), np.ones(len(candidates), dtype=np.int64)
         search = BranchAndBound(lists, ones, len(self.inside) - len(taken), work)
         try:

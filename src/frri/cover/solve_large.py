@@ -27,7 +27,7 @@ from frri.cover.matrix import (
     greedy_order,
     without_redundant,
 )
-from frri.cover.reduce import components, count_coverers, pack_objects, to_sparse, undominated_rows
+from frri.cover.reduce import components, pack_objects, to_sparse, undominated_rows
 from frri.cover.solve import Problem, better_cover
 
 # Maximum number of pairs of candidate and object of the smaller problem.
@@ -71,7 +71,7 @@ class LargeProblem:
     def cover(self) -> Ints:
         """The best complete cover known, ascending."""
         if self._cover is None:  # stopped before there was one
-            self._cover = greedy_cover(self.covers, self.costs, Work(0, None))
+            self._cover = greedy_cover(self.covers, self.costs)
         return self._cover
 
     def run(self, work: Work) -> None:
@@ -88,8 +88,9 @@ class LargeProblem:
 
     def _start(self, work: Work) -> None:
         """Find a greedy cover and a bound from the hardest objects."""
-        self.degree = count_coverers(self.covers, work)
-        self._cover = greedy_cover(self.covers, self.costs, work)
+        self.degree = self.covers.counts()[: self.covers.n_objects]
+        work.check_time()
+        self._cover = greedy_cover(self.covers, self.costs)
         self.lower_bound = min(1, len(self.cover))
         work.check_time()
         self._set_owners(self.cover)
@@ -198,13 +199,13 @@ class LargeProblem:
         finally:
             self._raise_bound(problem.lower_bound)
         found = touching[problem.cover]
-        missing = self._find_missing(found, work)
+        missing = self._find_missing(found)
         if len(missing):
             table = pack_objects(missing, self.covers.n_objects)
-            more = greedy_order(self.covers, self.costs, work, table)
+            more = greedy_order(self.covers, self.costs, table)
             self._set_owners(more)
             found = np.concatenate((found, more))
-        self._improve(without_redundant(self.covers, self.costs, found, work))
+        self._improve(without_redundant(self.covers, self.costs, found))
         return self._join(objects, missing)
 
     def _break_ties(self, objects: Ints, work: Work) -> None:
@@ -222,7 +223,7 @@ class LargeProblem:
             if not problem.cost_proved:
                 return
             cover = ids[problem.cover]
-            missing = self._find_missing(cover, work)
+            missing = self._find_missing(cover)
             if len(missing) == 0:
                 self._cover, self.cost_proved, self.settled = cover, True, problem.settled
                 return
@@ -231,10 +232,10 @@ class LargeProblem:
             if len(objects) == n_objects:  # no room
                 return
 
-    def _find_missing(self, cover: Ints, work: Work) -> Ints:
+    def _find_missing(self, cover: Ints) -> Ints:
         """Return the objects that a cover leaves uncovered."""
-        times = count_coverers(self.covers.take(cover), work)
-        return np.flatnonzero((times == 0) & (self.degree > 0))
+        covered = self.covers.take(cover).union()
+        return np.flatnonzero(~covered & (self.degree > 0))
 
     def _set_owners(self, candidates: Ints) -> None:
         """Record a candidate that covers each object."""

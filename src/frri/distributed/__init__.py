@@ -3,7 +3,6 @@
 Needs ``pip install 'frri[dask]'``; Dask is imported when an estimator is fitted.
 """
 
-from frri.distributed.additive import DaskAdditiveRulesClassifier
-from frri.distributed.classifier import DaskFRRIClassifier
+from frri.distributed.estimators import DaskAdditiveRulesClassifier, DaskFRRIClassifier
 
 __all__ = ["DaskAdditiveRulesClassifier", "DaskFRRIClassifier"]

@@ -5,7 +5,7 @@ one if they are equal; a t-norm of `frri.fuzzy` joins the degrees in several fea
 given, in the arithmetic in which rules are matched.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from itertools import chain
@@ -34,8 +34,6 @@ TOLERANCE = 1e-9
 TIES = ("first", "last")
 # Where a relation comes this near to 1 it may be meant to be 1.
 _ALMOST = 1e-12
-# Degrees of coverage that are kept; those of further rules are computed again when they are needed.
-_KEPT_DEGREES = 1 << 25
 # Degrees of the relation that are computed at a time, for rules and for positive regions; the
 # latter are about what the second-level cache holds.
 _BLOCK, _SMALL_BLOCK = 1 << 18, 1 << 15
@@ -137,7 +135,11 @@ class QuickRulesClassifier(LimitedRuleClassifier):
         self.reduct_ = np.array(found, dtype=np.intp)
         meaning: dict[str, Any] = {"combination": "sum", "fallback": "nearest"}
         made = partial(self._made, table, t_norm=self.t_norm, **meaning)
-        ruleset = self._within_limits(tuple(_rules(table, collection)), made, table)
+        rules = []
+        for row, attributes, _ in collection.rules.values():
+            conditions = tuple(_condition(table, row, a) for a in attributes)
+            rules.append(Rule(conditions, table.labels[table.classes[row]], source=row))
+        ruleset = self._within_limits(rules, made, table)
         self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _check_parameters(self) -> None:
@@ -153,15 +155,14 @@ class QuickRulesClassifier(LimitedRuleClassifier):
 
 
 class _Collection:
-    """The rules found so far: pairs of a sample and a set of features."""
+    """The rules found so far: a sample, a set of features, and the degrees of coverage."""
 
     def __init__(self, region: "PositiveRegion", *, close: bool) -> None:
         n_samples = len(region.values)
         self.region = region
         self.close = close
-        self.rules: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self.rules: dict[int, tuple[int, tuple[int, ...], Floats]] = {}
         self.covered = np.zeros(n_samples)
-        self._degrees: dict[int, Floats] = {}
         self._created = 0
         # Rules by the samples that they (almost) fully cover, and by the sample they are made from.
         self._covering: list[list[int]] = [[] for _ in range(n_samples)]
@@ -200,35 +201,20 @@ class _Collection:
         # A rule fully covers the sample it is made from, so only such rules can contain this one;
         # those made from the same sample are the most likely. The intersection is then as large.
         for rule in chain(self._made_from[row], self._covering[row]):
-            if rule in self.rules and total(np.minimum(coverage, self._coverage(rule))) == amount:
+            if rule in self.rules and total(np.minimum(coverage, self.rules[rule][2])) == amount:
                 return
         fully = np.flatnonzero(coverage >= 1.0 - _ALMOST).tolist()
         for rule in [rule for other in fully for rule in self._made_from[other]]:
             if rule in self.rules:
-                smaller = self._coverage(rule)
+                smaller = self.rules[rule][2]
                 if total(np.minimum(coverage, smaller)) == total(smaller):
                     del self.rules[rule]
-                    self._degrees.pop(rule, None)
         rule, self._created = self._created, self._created + 1
-        self.rules[rule] = row, attributes
-        if len(self._degrees) * len(coverage) < _KEPT_DEGREES:
-            self._degrees[rule] = coverage.copy()
+        self.rules[rule] = row, attributes, coverage.copy()
         self._made_from[row].append(rule)
         for other in fully:
             self._covering[other].append(rule)
         np.maximum(self.covered, coverage, out=self.covered)
-
-    def _coverage(self, rule: int) -> Floats:
-        if rule in self._degrees:
-            return self._degrees[rule]
-        row, attributes = self.rules[rule]
-        return np.asarray(self.region.relation([row], attributes)[0])
-
-
-def _rules(table: TrainingTable, collection: _Collection) -> Iterator[Rule]:
-    for row, attributes in collection.rules.values():
-        conditions = tuple(_condition(table, row, a) for a in attributes)
-        yield Rule(conditions, table.labels[table.classes[row]], source=row)
 
 
 def _condition(table: TrainingTable, row: int, a: int) -> Condition:

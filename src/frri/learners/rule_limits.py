@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from frri._util import Flags, Ints, Positions
-from frri.learners.base import RuleClassifier
+from frri.learners.classification import RuleClassifier
 from frri.learners.training_table import TrainingTable, Weights, sums_by_key
 from frri.learners.validation import check_count, check_share
 from frri.rules import Rule, RuleSet

@@ -16,10 +16,16 @@ from frri.explain.explanation import FALLBACKS
 from frri.report.encode import encode_codes, encode_numbers
 from frri.rules import Rule, RuleSet, RuleStatistics
 from frri.rules.contributions import permutation_importance
-from frri.rules.evaluation import evaluation_of
 from frri.rules.inference import Decision
 from frri.rules.json_format import About
-from frri.rules.measures import accuracy, balanced_accuracy, confusion, measure_regression, wilson
+from frri.rules.measures import (
+    accuracy,
+    balanced_accuracy,
+    confusion,
+    evaluation_of,
+    measure_regression,
+    wilson,
+)
 from frri.rules.rule import label_array
 from frri.rules.rule_statistics import class_positions, is_training_table
 from frri.rules.semantics import COUNTABLE

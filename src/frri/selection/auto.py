@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Self
 from sklearn.base import clone
 
 from frri._util import Progress, find_name, short_repr
-from frri.learners.base import AnyRuleClassifier, OrderedRuleClassifier, RuleLearner, RuleRegressor
+from frri.learners.base import RuleLearner
+from frri.learners.classification import AnyRuleClassifier, OrderedRuleClassifier
 from frri.learners.registry import rule_learners
+from frri.learners.regression import RuleRegressor
 from frri.learners.training_table import with_weights
 from frri.learners.validation import check_boolean, check_count, check_range
 from frri.rules import RuleSet

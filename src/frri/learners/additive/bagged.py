@@ -8,8 +8,8 @@ import numpy as np
 
 from frri._util import Flags, Floats, map_threads
 from frri.learners.additive.classifier import VOTES, AdditiveRulesClassifier, check_size, softmax
-from frri.learners.base import RuleClassifier, scaled_rule
 from frri.learners.calibration import MIN_SAMPLES, SCALES, Calibration, least_loss, scale_votes
+from frri.learners.classification import RuleClassifier, scaled_rule
 from frri.learners.training_table import TrainingTable, check_class_weight
 from frri.learners.validation import check_count, check_part, random_numbers, random_seeds
 from frri.rules import RuleSet

@@ -12,8 +12,9 @@ from frri._util import Flags, Floats
 from frri.learners.additive.blocks import SampleBlocks, VotingBlock
 from frri.learners.additive.columns import AT_LEAST, AT_MOST, SoftColumns
 from frri.learners.additive.search import PathsOfFolds, StagewiseInduction
-from frri.learners.base import RuleClassifier, RuleLearner
+from frri.learners.base import RuleLearner
 from frri.learners.calibration import SCALES, Calibration, least_loss
+from frri.learners.classification import RuleClassifier
 from frri.learners.size_cv import Folds, measure_name, searched_samples
 from frri.learners.training_table import TrainingTable, check_class_weight, class_factors
 from frri.learners.validation import check_count, check_share, directions

@@ -14,7 +14,8 @@ from frri.learners.additive.blocks import SampleBlocks, SummingBlock
 from frri.learners.additive.classifier import MOST_RULES, AdditiveRules, upward_sides
 from frri.learners.additive.columns import SoftColumns
 from frri.learners.additive.search import PathsOfFolds, StagewiseInduction
-from frri.learners.base import OrderedRuleClassifier, RuleRegressor, standardised
+from frri.learners.classification import OrderedRuleClassifier
+from frri.learners.regression import RuleRegressor, standardised
 from frri.learners.size_cv import Folds, SizePath, searched_samples
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import directions, monotone_claim

@@ -29,7 +29,7 @@ from frri._util import Flags, Floats, Positions, Types, Words
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, ConditionType
 from frri.induction.numpy_backend import distances
-from frri.pareto.best_subset import BestSubset
+from frri.pareto.best_subset import BestSubset, find_best_subsets
 
 # Anchors x samples per block: few enough to stay in the cache.
 BLOCK = 1 << 16
@@ -390,8 +390,6 @@ def find_fewest_errors(
     samples: BoxSamples, candidates: CandidateBoxes, at_most: int, seconds: float
 ) -> BestSubset:
     """Return the selection of candidates with the fewest errors, with a proven bound."""
-    from frri.pareto.best_subset import find_best_subsets  # noqa: PLC0415 - slow to import
-
     scores = candidates.scores
     # Ranks of scores, above 0: outside their boxes rules compete by distance.
     places = np.unique(scores, return_inverse=True)[1].reshape(scores.shape) + 1.0

@@ -9,7 +9,7 @@ from sklearn.utils import Bunch
 from frri._util import Floats, Positions
 from frri.induction import TOLERANCE
 from frri.learners import training_table as tables
-from frri.learners.base import RuleClassifier
+from frri.learners.classification import RuleClassifier
 from frri.learners.compact.candidates import (
     BoxSamples,
     CandidateBoxes,

@@ -15,8 +15,8 @@ from frri.cover import CoverMatrix, minimum_cover
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, induce
 from frri.induction.numpy_backend import distances
-from frri.learners.base import RuleClassifier
 from frri.learners.calibration import MIN_SAMPLES, Calibration, equal_rows, least_loss, mixed
+from frri.learners.classification import RuleClassifier
 from frri.learners.frri import pipeline
 from frri.learners.frri.pipeline import Candidates, FRRILearner
 from frri.learners.training_table import TrainingTable, scaled_values

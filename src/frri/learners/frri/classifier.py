@@ -19,7 +19,7 @@ from frri.cover import CoverMatrix
 from frri.cover.matrix import elements, packed
 from frri.cover.memory_bounded import BYTES_PER_WORD
 from frri.induction import ConditionType, minimal_rules
-from frri.learners.base import RuleClassifier
+from frri.learners.classification import RuleClassifier
 from frri.learners.frri import pipeline
 from frri.learners.frri.pipeline import Candidates, FRRILearner
 from frri.learners.training_table import TrainingTable, box_rule, scaled_values

@@ -12,7 +12,7 @@ from frri import induction
 from frri._util import Flags, Ints, Types
 from frri.cover import CoverMatrix
 from frri.induction import ConditionType
-from frri.learners.base import OrderedRuleClassifier
+from frri.learners.classification import OrderedRuleClassifier
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders
 from frri.learners.training_table import TrainingTable, scaled_values
 from frri.learners.validation import directions, monotone_claim

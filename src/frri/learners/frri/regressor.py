@@ -10,9 +10,9 @@ from frri._reproducible import product, snap, solve, total
 from frri._util import Floats, Ints
 from frri.cover import CoverMatrix
 from frri.induction import ConditionType, Graded
-from frri.learners.base import RuleRegressor, standardised
 from frri.learners.frri.classifier import NotEnoughMemoryError, free_memory, show_bytes
 from frri.learners.frri.pipeline import Candidates, FRRILearner, attribute_orders, initial_types
+from frri.learners.regression import RuleRegressor, standardised
 from frri.learners.training_table import TrainingTable, scaled_values
 from frri.learners.validation import check_range
 from frri.rules import RuleSet
