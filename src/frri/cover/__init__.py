@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from frri._util import Ints
 from frri.cover.budget import Exhausted, Work
 from frri.cover.matrix import CoverMatrix
-from frri.cover.milp_cover import MilpProblem, PartialCover, partial_cover
+from frri.cover.milp_cover import PartialCover, partial_cover
 from frri.cover.reduce import to_sparse
 from frri.cover.solve import Cover, Problem
 from frri.cover.solve_large import LargeProblem
@@ -75,9 +75,8 @@ def minimum_cover(
         Relative optimality gap at which the search stops.
     tie_break : bool
         Whether to minimize the cost, too, and return the first of the optimal covers in order.
-    solver : "branching" or "highs"
-        The search of this package, or SciPy's general solver for integer programs (slower; a
-        second opinion). Settled answers agree.
+    solver : str, optional
+        Ignored: SciPy's general solver gave the same answers. It goes in version 0.4.
     effort : int, optional
         Old name of `work_limit`; it goes in version 0.4.
 
@@ -96,15 +95,14 @@ def minimum_cover(
         message = "effort is now called work_limit; the old name goes in version 0.4."
         warnings.warn(message, FutureWarning, stacklevel=2)
         work_limit = effort
+    if solver != "branching":
+        message = "solver is ignored, because settled answers are the same; it goes in version 0.4."
+        warnings.warn(message, FutureWarning, stacklevel=2)
     prices = _check_costs(costs, len(covers))
     _check_limits(work_limit, time_limit, optimality_gap)
     work = Work(int(work_limit), time_limit, optimality_gap)
-    if solver not in ("branching", "highs"):
-        raise ValueError(f"solver is 'branching' or 'highs', not {solver!r}.")
-    problem: Problem | LargeProblem | MilpProblem
-    if solver == "highs":
-        problem = MilpProblem(to_sparse(covers), prices, tie_break=tie_break)
-    elif np.bitwise_count(covers.bits).sum(dtype=np.int64) > LARGEST_EXPANDED:
+    problem: Problem | LargeProblem
+    if np.bitwise_count(covers.bits).sum(dtype=np.int64) > LARGEST_EXPANDED:
         problem = LargeProblem(covers, prices, tie_break=tie_break)
     else:
         problem = Problem(to_sparse(covers), prices, tie_break=tie_break)
@@ -120,7 +118,7 @@ def minimum_cover(
     if work.stopped_by is None and not (problem.settled if tie_break else proved):
         enough = not proved and work.near_enough(size, bound)
         work.stopped_by = "gap" if enough else "effort"  # some components have a limit of their own
-    return Cover.of(problem, prices, work, solver)
+    return Cover.of(problem, prices, work)
 
 
 def _check_costs(costs: ArrayLike | None, n: int) -> Ints:

@@ -1,15 +1,14 @@
-"""Covers by SciPy's solver for integer programs (HiGHS): partial and ordinary ones.
+"""Partial covers by SciPy's solver for integer programs (HiGHS).
 
 In a *partial* cover, objects may be left out. A candidate has a price, in objects: it must newly
 cover more than that to be worth it. The choice that is worth most (objects covered less prices) is
 an integer program. With a price of zero and a limit on the candidates it is the choice that covers
 most; with prices above all objects and a limit on the objects left out, the fewest that cover
-enough. An ordinary cover is a second opinion on the search of this package.
+enough.
 """
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import NamedTuple
@@ -20,8 +19,8 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from frri._util import Floats, Ints
-from frri.cover.budget import CELLS, Work
-from frri.cover.matrix import CoverMatrix, greedy_cover
+from frri.cover.budget import Work
+from frri.cover.matrix import CoverMatrix
 from frri.cover.reduce import to_sparse, undominated
 from frri.cover.solve import Status
 
@@ -240,85 +239,6 @@ class _PartialProgram:
         return float(covered - self.prices[chosen].sum())
 
 
-class MilpProblem:
-    """A cover problem for the general solver, with the same objectives as `frri.cover.solve`.
-
-    Parameters and results are those of `frri.cover.solve.Problem`.
-    """
-
-    def __init__(self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool) -> None:
-        self.tie_break = tie_break
-        costs = costs if tie_break else np.zeros_like(costs)
-        self.ids = np.flatnonzero(undominated(matrix, costs, Work(0, None)))
-        self.costs = costs[self.ids].astype(np.float64)
-        matrix = matrix[self.ids]
-        columns = _columns_by_coverers(matrix)
-        # Their order does not depend on that of the objects.
-        objects = [columns[key][-1] for key in sorted(columns)]
-        self.coverers = sparse.csr_array(matrix[:, objects].T.astype(np.float64))
-        rows = CoverMatrix.from_sparse(sparse.csr_array(self.coverers.T))
-        self.chosen = greedy_cover(rows, costs[self.ids])
-        self.lower_bound = min(1, len(objects))
-        self.cost_proved, self.settled = not len(self.chosen), False
-
-    @property
-    def cover(self) -> Ints:
-        """The best complete cover known, ascending."""
-        return self.ids[self.chosen]
-
-    def run(self, work: Work) -> None:
-        """Solve for all objectives, within the limit on the time."""
-        if self.lower_bound < len(self.chosen):
-            found, bound = self._solve(np.ones(len(self.costs)), None, work)
-            self.lower_bound = max(self.lower_bound, bound)
-            if found is not None and len(found) < len(self.chosen):
-                self.chosen = found
-        work.check_time()
-        if not self.tie_break or self.lower_bound < len(self.chosen):
-            return
-        if not self.cost_proved:
-            found, bound = self._solve(self.costs, len(self.chosen), work)
-            if found is not None and self.costs[found].sum() < self.costs[self.chosen].sum():
-                self.chosen = found
-            self.cost_proved = bool(self.costs[self.chosen].sum() <= bound)
-        work.check_time()
-        if self.cost_proved:
-            self._find_first(work)
-            self.settled = True
-
-    def _find_first(self, work: Work) -> None:
-        """Test, one by one, whether an optimal cover contains a candidate."""
-        total = self.costs[self.chosen].sum()
-        low, high = np.zeros(len(self.ids)), np.ones(len(self.ids))
-        for j in range(len(self.ids)):
-            low[j] = 1.0
-            if j in self.chosen:
-                continue
-            found, _ = self._solve(self.costs, self.lower_bound, work, (low, high))
-            work.check_time()
-            if found is not None and self.costs[found].sum() == total:
-                self.chosen = found
-            else:
-                low[j] = high[j] = 0.0
-
-    def _solve(
-        self,
-        prices: Floats,
-        at_most: int | None,
-        work: Work,
-        limits: Sequence[ArrayLike] = (0, 1),
-    ) -> tuple[Ints | None, int]:
-        """Return a cheapest choice, None if none was found, and the proven bound on its cost."""
-        rows = [LinearConstraint(sparse.csc_array(self.coverers), 1.0, np.inf)]
-        if at_most is not None:
-            rows.append(LinearConstraint(np.ones((1, len(prices))), 0.0, at_most))
-        whole = np.ones(len(prices))
-        answer = _solve_program(prices, rows, whole, None, work.deadline, limits)
-        work.nodes += answer.nodes
-        work.spent += answer.nodes * UNITS_PER_NODE * CELLS
-        return answer.chosen, answer.bound
-
-
 class _Answer(NamedTuple):
     """The variables chosen or None, the proven bound, the nodes, and the limit that ended it."""
 
@@ -332,18 +252,15 @@ def _solve_program(
     prices: ArrayLike,
     constraints: list[LinearConstraint],
     integrality: Floats,
-    nodes: int | None,
+    nodes: int,
     deadline: float | None,
-    limits: Sequence[ArrayLike] = (0, 1),
 ) -> _Answer:
     """Minimize integer prices with SciPy's solver, within limits on its nodes and time."""
-    options: dict[str, float] = {"mip_rel_gap": 0.0}
-    if nodes is not None:
-        options["node_limit"] = nodes
+    options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": nodes}
     if deadline is not None:
         options["time_limit"] = max(deadline - time.perf_counter(), 0.01)
     program = {"integrality": integrality, "constraints": constraints, "options": options}
-    answer = milp(np.asarray(prices, dtype=np.float64), bounds=Bounds(*limits), **program)
+    answer = milp(np.asarray(prices, dtype=np.float64), bounds=Bounds(0, 1), **program)
     known = answer.mip_dual_bound
     bound = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
     chosen = None if answer.x is None else np.flatnonzero(answer.x > 0.5)

@@ -53,7 +53,7 @@ class Cover:
         undominated candidates: the same answer from every solver.
     stopped_by : None, "effort", "time", "gap", "memory" or "interrupt"
         Limit that ended the search before everything was proven.
-    solver : str
+    solver : "branching"
     nodes, pivots, steps : int
         Nodes of the search tree, simplex pivots, steps of local search.
     effort : int
@@ -76,7 +76,7 @@ class Cover:
     seconds: float
 
     @classmethod
-    def of(cls, problem: Any, costs: Ints, work: Work, solver: str) -> "Cover":
+    def of(cls, problem: Any, costs: Ints, work: Work) -> "Cover":
         """Return the results of a problem after it was run."""
         selected, bound = problem.cover, problem.lower_bound
         return cls(
@@ -87,7 +87,7 @@ class Cover:
             cost_status="optimal" if problem.cost_proved else "feasible",
             settled=problem.settled,
             stopped_by=work.stopped_by,
-            solver=solver,
+            solver="branching",
             nodes=work.nodes,
             pivots=work.pivots,
             steps=work.steps,
