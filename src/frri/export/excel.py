@@ -309,9 +309,11 @@ class _Writer:
             wanted = ['""'] if op == "missing" else [self.codes[one] for one in value]
             return "OR(" + ",".join(f"{texts[0]}={one}" for one in wanted) + ")"
         if op == "compare":
-            guards = [t for t, a in zip(texts, args, strict=True) if str(a.value)[:1] in {"x", "y"}]
             test = f"({texts[0]}{ {'==': '=', '!=': '<>'}.get(value, value) }{texts[1]})"
-            return f"IF(ISNUMBER({guards[0]}),{test},FALSE)" if guards else test
+            # A missing value is a text, and spreadsheets order texts after all numbers.
+            is_column = str(args[0].value)[:1] in {"x", "y"}
+            guarded = is_column and value in {">", ">="}
+            return f"IF(ISNUMBER({texts[0]}),{test},FALSE)" if guarded else test
         return (
             f"({SIGNS[op].join(texts)})" if op in SIGNS else f"{FUNCTIONS[op]}({','.join(texts)})"
         )

@@ -71,7 +71,8 @@ class _Graph:
     """A model in the making."""
 
     def __init__(self, ruleset: RuleSet) -> None:
-        self.ruleset, self.program = ruleset, lower(ruleset)
+        # Matrices have any width: no blocks.
+        self.ruleset, self.program = ruleset, lower(ruleset, len(ruleset) + 1)
         self.onnx: Any = import_optional("onnx", "An ONNX model", "onnx")
         nominal = [a.categories or () for a in ruleset.attributes if a.kind == "nominal"]
         texts = dict.fromkeys(text for categories in nominal for text in categories)
