@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from frri._util import one_line
-from frri.export.program import Assignment, Expr, Program, Step, lower
+from frri.export.program import Expr, Program, flatten, lower
 from frri.export.script import SIGNS, ExpressionPrinter
 from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
 from frri.rules.inference import last_resort
@@ -74,7 +74,7 @@ def to_dmn(ruleset: RuleSet) -> str:
     else:
         decision = _add_decision(root, "prediction", list(names.values()), "Input")
         context = _add(decision, "context", id="steps")
-        steps = list(_entries(feel))
+        steps = _entries(feel)
         found = ", ".join(f"{name}: {feel.expression(node)}" for name, node in _outputs(program))
         for k, (name, text) in enumerate([*steps, ("", f"{{{found}}}")]):
             entry = _add(context, "contextEntry", id=f"entry_{k}")
@@ -113,7 +113,7 @@ def to_jdm(ruleset: RuleSet) -> str:
             chosen = [("prediction", zen.expression(_choice(program, tables)))]
             contents.append(("expression", _expressions(chosen)))
     elif not tables:
-        steps = list(_entries(Zen(program, names, "$.")))
+        steps = _entries(Zen(program, names, "$."))
         contents.append(("expression", _expressions(steps)))
         outputs = [(name, zen.expression(node)) for name, node in _outputs(program)]
         contents.append(("expression", _expressions(outputs)))
@@ -163,7 +163,8 @@ def _tables(language: "Language") -> Iterator[DecisionTable]:
     name, columns = ruleset.semantics.name, [j for _, j, _ in program.columns]
     conditions = [condition for rule in ruleset for condition in rule.conditions]
     lengths = [len(rule.conditions) == len(set(rule.attributes)) for rule in ruleset]
-    if ruleset.clip or not all(map(_is_crisp, conditions)) or not all(lengths):
+    crisp = [program.kind(program.conditions[condition]) == "truth" for condition in conditions]
+    if ruleset.clip or not all(crisp) or not all(lengths):
         return
     cells: list[list[Any]] = []
     for rule in ruleset:
@@ -207,13 +208,6 @@ def _choice(program: Program, tables: Sequence[DecisionTable]) -> Expr:
     labels = tuple(Expr("label", (), label) for label in program.ruleset.classes)
     most = Expr("max", votes)
     return Expr("pick", (Expr("index", (most, *votes)), *labels))
-
-
-def _is_crisp(condition: Condition) -> bool:
-    if not isinstance(condition, NumericCondition):
-        return True
-    low, core_low, core_high, high = condition.trapezoid
-    return all(a == b or is_strict(a, b) for a, b in ((core_low, low), (core_high, high)))
 
 
 def _cell(
@@ -410,27 +404,7 @@ def _outputs(program: Program) -> list[tuple[str, Expr]]:
     return [("prediction", program.prediction), ("rule", program.rule), ("score", program.score)]
 
 
-def _entries(language: Language) -> Iterator[tuple[str, str]]:
-    """Yield names and expressions of the steps; what a branch does not need is null."""
-
-    def run(steps: Sequence[Step], *tests: tuple[str, bool]) -> Iterator[tuple[str, str]]:
-        def guard(value: str) -> str:
-            for test, holds in reversed(tests):
-                sides = (value, "null") if holds else ("null", value)
-                value = language.choice.format(test, *sides)
-            return value
-
-        for step in steps:
-            if isinstance(step, Assignment):
-                yield f"_{step.name}", guard(language.expression(step.value))
-                continue
-            name = f"test_{step.results[0][0]}"
-            test = language.name(name)
-            yield f"_{name}", guard(language.expression(step.test))
-            yield from run(step.holds, *tests, (test, True))
-            yield from run(step.fails, *tests, (test, False))
-            for name, *values in step.results:
-                sides = map(language.expression, values)
-                yield f"_{name}", guard(language.choice.format(test, *sides))
-
-    yield from run(language.program.steps)
+def _entries(language: Language) -> list[tuple[str, str]]:
+    """Return names and expressions of the steps."""
+    steps = flatten(language.program.steps)
+    return [(f"_{step.name}", language.expression(step.value)) for step in steps]

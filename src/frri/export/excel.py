@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 from math import inf, nextafter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from frri._util import import_optional, one_line
-from frri.export.program import Assignment, Expr, Step, expressions, lower
+from frri.export.program import Expr, flatten, lower
 from frri.rules.condition import Condition, NumericCondition, is_strict
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
@@ -38,7 +38,9 @@ SIDES = ("partly from", "from", "to", "partly to")
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 # Stands for the number of the row in formulas.
 ROW = "\0"
+TRUE = Expr("truth", (), True)
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+LISTS = {"first", "index", "pick"}
 FUNCTIONS = {"min": "MIN", "max": "MAX", "all": "AND", "any": "OR", "exp": "EXP", "if": "IF"}
 
 
@@ -65,6 +67,20 @@ def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 50) -> bytes:
     with writer.Workbook(content, OPTIONS) as book:
         _Writer(ruleset, book, max(n_cases, 0 if X is None else len(X))).write(X)
     return content.getvalue()
+
+
+class _Side(NamedTuple):
+    """A side of conditions: its columns in the sheet `Rules`, and words for it."""
+
+    end: str
+    near: int
+    far: int
+    sign: str
+    word: str
+    inwards: float
+
+
+LOW, HIGH = _Side("low", 3, 2, ">", "from", inf), _Side("high", 4, 5, "<", "to", -inf)
 
 
 class _Formula(str):
@@ -94,7 +110,7 @@ class _Writer:
         self.cells: dict[float, str] = {}
         self.texts: list[list[str]] = []
         self.refs: dict[str, str] = {}
-        self.spans: dict[tuple[str, ...], str] = {}
+        self.spans: dict[tuple[Expr, ...], str] = {}
         self.n_steps = self.n_numbers = 0
         self.random = np.random.default_rng(0)
 
@@ -107,9 +123,9 @@ class _Writer:
         self.codes = {text: code for code, text in enumerate(every, start=1)}
         inputs = [attribute for _, _, attribute in program.columns]
         self.inputs = {a.name: f"Cases!${_letters(k)}{ROW}" for k, a in enumerate(inputs)}
-        steps = [*program.steps, *program.probability_steps]
-        self.uses = Counter(name for node in expressions(steps) for name in node.names)
-        self._write_steps(steps)
+        steps = list(flatten((*program.steps, *program.probability_steps)))
+        self.values = dict(steps)
+        self.uses = Counter(name for value in self.values.values() for name in value.names)
         results = {"prediction": program.prediction, "rule": program.rule}
         labels = [f"probability {label}" for label in self.ruleset.classes]
         results |= dict(zip(labels, program.probabilities, strict=True))
@@ -125,7 +141,7 @@ class _Writer:
         for k, node in enumerate(results.values(), start=len(inputs)):
             shown = self._text(node) if inputs else "TRUE"
             self._fill("Cases", k, f'IF({self.filled},{shown},"")' if inputs else shown)
-        self._write_failed(program.steps)
+        self._write_failed()
         sheet.set_column(0, len(inputs) + len(results), 14)
         sheet.freeze_panes(1, 0)
         self.sheets["Steps"].hide()
@@ -142,10 +158,10 @@ class _Writer:
             weight, said = rule.weight, rule.consequent
             sheet.write_row(row, 0, [r, "" if rule.conditions else "always"])
             if weight > 0.0:
-                weight = self._editable(row, 7, weight)
-                self.cells[min(1.0 - 1.0 / weight, 0.0)] = f"MIN(1-1/{self.cells[weight]},0)"
+                cell, weight = self._editable(row, 7, weight)
+                self.cells[min(1.0 - 1.0 / weight, 0.0)] = f"MIN(1-1/{cell},0)"
             if self.ruleset.semantics.meaning.says == "number":
-                said = self._editable(row, 6, float(said))
+                _, said = self._editable(row, 6, float(said))
             else:
                 words = "" if rule.relation == "is" else f"{rule.relation} "
                 sheet.write(row, 6, f"{words}{said}")
@@ -153,102 +169,82 @@ class _Writer:
             self.texts.append([])
             for condition in rule.conditions:
                 attribute = attributes[condition.attribute]
-                text = condition_text(condition, attribute, self.ruleset.clip)
-                sheet.write_string(row, 1, text)
                 self.texts[-1].append(f"Rules!$B${row + 1}")
-                if isinstance(condition, NumericCondition):
-                    condition = self._write_bounds(row, condition, attribute)  # noqa: PLW2901
-                    self._write_condition(row, condition, attribute)
-                conditions.append(condition)
+                conditions.append(self._write_condition(row, condition, attribute))
                 row += 1
             row += not rule.conditions
             yield replace(rule, conditions=tuple(conditions), weight=weight, consequent=said)
         sheet.set_column(1, 1, 45)
 
-    def _write_bounds(
-        self, row: int, condition: NumericCondition, attribute: Attribute
-    ) -> NumericCondition:
-        """Write the bounds of a condition; a crisp bound is one cell."""
-        sides = (
-            (condition.support_low, condition.core_low, 2, 3),
-            (condition.support_high, condition.core_high, 5, 4),
-        )
-        bounds = sorted(self.random.uniform(1e6, 9e6, 4).tolist())
-        found: dict[str, Any] = {}
-        for (support, core, far, near), place, side in zip(
-            sides, ((0, 1), (3, 2)), ("low", "high"), strict=True
-        ):
-            if abs(core) == inf:
-                found |= {f"core_{side}": core, f"support_{side}": support}
-                continue
-            inner, crisp = bounds[place[1]], core == support or is_strict(core, support)
-            end = inner if crisp else bounds[place[0]]
-            shown = support if crisp else core
-            self._editable(row, near, shown, attribute, inner)
-            if not crisp:
-                self._editable(row, far, support, attribute, end)
-                width = f"ABS({self.cells[inner]}-{self.cells[end]})"
-                self.cells[abs(inner - end)] = width
-            outer = inf if side == "low" else -inf
-            if crisp and core != support:  # the neighbour of a strict bound is the same cell
-                self.cells[nextafter(inner, outer)] = self.cells[inner]
-                inner = nextafter(inner, outer)
-            found |= {f"core_{side}": inner, f"support_{side}": end}
-        return replace(condition, **found)
+    def _write_condition(self, row: int, condition: Condition, attribute: Attribute) -> Condition:
+        """Write the text and the bounds of a condition, and return it with placeholders."""
+        texts, marks = list[str](), dict[str, Any]()
+        if isinstance(condition, NumericCondition):
+            low, core_low, core_high, high = condition.trapezoid
+            for side, core, support in ((LOW, core_low, low), (HIGH, core_high, high)):
+                if abs(core) < inf:
+                    texts.append(self._write_side(row, side, core, support, attribute, marks))
+        if texts and attribute.kind != "ordinal":
+            text = '&" and "&'.join(texts)
+            self.sheets["Rules"].write_formula(row, 1, _Formula(text))
+        else:
+            text = condition_text(condition, attribute, self.ruleset.clip)
+            self.sheets["Rules"].write_string(row, 1, text)
+        return replace(condition, **marks)
 
-    def _editable(
+    def _write_side(
         self,
         row: int,
-        column: int,
-        value: float,
-        attribute: Attribute | None = None,
-        mark: float | None = None,
-    ) -> float:
-        """Write a number that may be edited, and return its placeholder."""
+        side: "_Side",
+        core: float,
+        support: float,
+        attribute: Attribute,
+        marks: dict[str, Any],
+    ) -> str:
+        """Write one side of a condition, a crisp one in one cell; return the formula of its text.
+
+        The placeholders of core and support are added to `marks`.
+        """
+        strict = core != support and is_strict(core, support)
+        cell, mark = self._editable(row, side.near, support if strict else core, attribute)
+        name, end = one_line(attribute.name).replace('"', '""'), mark
+        text = f'"{name} {side.sign}{"" if strict else "="} "&{cell}'
+        if strict:  # the neighbour of a strict bound is the same cell
+            mark = nextafter(end, side.inwards)
+            self.cells[mark] = self.cells[end]
+        elif core != support:
+            cell, end = self._editable(row, side.far, support, attribute)
+            self.cells[abs(mark - end)] = f"ABS({self.cells[mark]}-{self.cells[end]})"
+            text += f'&" (partly {side.word} "&{cell}&")"'
+        marks |= {f"core_{side.end}": mark, f"support_{side.end}": end}
+        return text
+
+    def _editable(
+        self, row: int, column: int, value: float, attribute: Attribute | None = None
+    ) -> tuple[str, float]:
+        """Write a number that may be edited, and return its cell as text and its placeholder.
+
+        Placeholders of bounds ascend as their columns do; others are between 0 and 1.
+        """
+        cell, mark = f"Rules!${_letters(column)}${row + 1}", self.random.uniform(0.1, 0.9)
+        if column <= HIGH.far:
+            mark = 1e6 * (column + mark)
         is_date = attribute is not None and attribute.kind == "date"
-        days = EPOCH if is_date else 0
-        self.sheets["Rules"].write_number(
-            row, column, value + days, self.day if is_date else self.input
-        )
-        mark = self.random.uniform(0.1, 0.9) if mark is None else mark
-        cell = f"Rules!${_letters(column)}${row + 1}"
+        format_, value = (self.day, value + EPOCH) if is_date else (self.input, value)
+        self.sheets["Rules"].write_number(row, column, value, format_)
         self.cells[mark] = f"({cell}-{EPOCH})" if is_date else cell
-        return mark
+        return f'TEXT({cell},"yyyy-mm-dd")' if is_date else cell, mark
 
-    def _write_condition(self, row: int, condition: NumericCondition, attribute: Attribute) -> None:
-        """Write the text of a condition as a formula of its bounds."""
-        if attribute.kind == "ordinal":
-            return
-        cells = [f"{letter}{row + 1}" for letter in "CDEF"]
-        if attribute.kind == "date":
-            cells = [f'TEXT({cell},"yyyy-mm-dd")' for cell in cells]
-        parts, name = [], one_line(attribute.name).replace('"', '""')
-        for core, support, (near, far), words in (
-            (condition.core_low, condition.support_low, (1, 0), (">", "from")),
-            (condition.core_high, condition.support_high, (2, 3), ("<", "to")),
-        ):
-            if abs(core) == inf:
-                continue
-            strict = core != support and is_strict(core, support)
-            text = f'"{name} {words[0]}{"" if strict else "="} "&{cells[near]}'
-            if core != support and not strict:
-                text += f'&" (partly {words[1]} "&{cells[far]}&")"'
-            parts.append(text)
-        if parts:
-            self.sheets["Rules"].write_formula(row, 1, "=" + '&" and "&'.join(parts))
-
-    def _write_failed(self, steps: Sequence[Step]) -> None:
+    def _write_failed(self) -> None:
         """Write the conditions of each rule that fail for a case."""
-        sheet, numbers = self.sheets["Failed"], iter(range(1, len(steps)))
+        sheet, program = self.sheets["Failed"], self.program
         sheet.write_row(0, 0, [f"rule {r}" for r in range(1, len(self.ruleset) + 1)], self.bold)
-        names: dict[Any, str] = {}
-        for r, rule in enumerate(self.program.ruleset):
+        for r, rule in enumerate(program.ruleset):
             tests = []
             for condition, text in zip(rule.conditions, self.texts[r], strict=True):
-                if condition not in names:
-                    names[condition] = f"c{next(numbers)}"
-                holds, kind = self.refs[names[condition]], self.program.kinds[names[condition]]
-                tests.append(f'IF({holds}{"" if kind == "truth" else ">0"},"",{text}&"; ")')
+                node = program.conditions[condition]
+                holds = "" if program.kind(node) == "truth" else ">0"
+                tests.append(f'IF({self._text(node)}{holds},"",{text}&"; ")')
             if tests:
                 self._fill("Failed", r, f'IF({self.filled},{"&".join(tests)},"")')
         sheet.set_column(0, len(self.ruleset), 30)
@@ -276,20 +272,25 @@ class _Writer:
         end = f":$A${self.n_numbers}" if len(values) > 1 else ""
         return f"Numbers!$A${start}{end}"
 
-    def _write_steps(self, steps: Sequence[Step]) -> None:
-        for step in steps:
-            if isinstance(step, Assignment):
-                text = self._text(step.value)
-                # The sheet `Failed` refers to conditions, and tests for missing values to columns.
-                is_cell = self.uses[step.name] > 1 or len(text) > SHORT or step.name[0] in "cxy"
-                self.refs[step.name] = self._step(text, step.name) if is_cell else text
-                continue
-            test = self._step(self._text(step.test))
-            self._write_steps(step.holds)
-            self._write_steps(step.fails)
-            for name, yes, no in step.results:
-                formula = f"IF({test},{self._text(yes)},{self._text(no)})"
-                self.refs[name] = self._step(formula, name)
+    def _ref(self, name: str) -> str:
+        """Return the value of a step, which is written where it is first needed."""
+        if name not in self.refs:
+            text = self._text(self.values[name])
+            # Conditions are shown in two sheets, and tests for missing values refer to columns.
+            is_cell = self.uses[name] > 1 or len(text) > SHORT or name[0] in "cxy"
+            self.refs[name] = self._step(text, name) if is_cell else text
+        return self.refs[name]
+
+    def _span(self, nodes: tuple[Expr, ...]) -> str:
+        """Return the reference to adjacent cells with the values of expressions."""
+        if nodes not in self.spans:
+            names = [node.value if node.op == "name" else "" for node in nodes]
+            waiting = [self.values[n] if n and n not in self.refs else None for n in names]
+            texts = [self._text(value or node) for value, node in zip(waiting, nodes, strict=True)]
+            cells = [self._step(text, name) for text, name in zip(texts, names, strict=True)]
+            self.refs = dict(zip(names, cells, strict=True)) | self.refs
+            self.spans[nodes] = f"{cells[0]}:{cells[-1].partition('!')[2]}"
+        return self.spans[nodes]
 
     def _text(self, node: Expr) -> str:
         """Return the formula of an expression."""
@@ -300,32 +301,32 @@ class _Writer:
             choices = [arg.value for arg in args[1:]]
             if not any(choice in self.cells for choice in choices):
                 return f"INDEX({self._numbers(choices)},{self._text(args[0])}+1)"
+        has_cells = op == "max" and {arg.op for arg in args} == {"name"}
+        if has_cells or op in LISTS or (op in FUNCTIONS and len(args) > FEW):
+            return self._list(node)
         texts = [self._text(arg) for arg in args]
-        if op == "compare":
-            guards = [t for t, a in zip(texts, args, strict=True) if str(a.value)[:1] in {"x", "y"}]
-            test = f"({texts[0]}{ {'==': '=', '!=': '<>'}.get(value, value) }{texts[1]})"
-            return f"IF(ISNUMBER({guards[0]}),{test},FALSE)" if guards else test
-        if op in FUNCTIONS and len(texts) <= FEW:
-            return f"{FUNCTIONS[op]}({','.join(texts)})"
-        if op in SIGNS:
-            return f"({SIGNS[op].join(texts)})"
-        return self._list(op, texts, value)
-
-    def _list(self, op: str, texts: list[str], value: Any) -> str:
-        """Return the formula of a test of a category, or of an operation on adjacent cells."""
         if op in {"missing", "among"}:
             wanted = ['""'] if op == "missing" else [self.codes[one] for one in value]
             return "OR(" + ",".join(f"{texts[0]}={one}" for one in wanted) + ")"
-        listed = {"first": [*texts, "TRUE"], "index": texts[1:], "pick": texts[1:]}.get(op, texts)
-        if tuple(listed) not in self.spans:
-            cells = [self._step(text) for text in listed]
-            self.spans[tuple(listed)] = f"{cells[0]}:{cells[-1].partition('!')[2]}"
-        span = self.spans[tuple(listed)]
+        if op == "compare":
+            test = f"({texts[0]}{ {'==': '=', '!=': '<>'}.get(value, value) }{texts[1]})"
+            # A missing value is a text, and spreadsheets order texts after all numbers.
+            is_column = str(args[0].value)[:1] in {"x", "y"}
+            guarded = is_column and value in {">", ">="}
+            return f"IF(ISNUMBER({texts[0]}),{test},FALSE)" if guarded else test
+        return (
+            f"({SIGNS[op].join(texts)})" if op in SIGNS else f"{FUNCTIONS[op]}({','.join(texts)})"
+        )
+
+    def _list(self, node: Expr) -> str:
+        """Return the formula of an operation on adjacent cells."""
+        op, args, _ = node
         if op == "first":
-            return f"(MATCH(TRUE,{span},0)-1)"
-        if op == "index":
-            return f"(MATCH({texts[0]},{span},0)-1)"
-        return f"INDEX({span},{texts[0]}+1)" if op == "pick" else f"{FUNCTIONS[op]}({span})"
+            return f"(MATCH(TRUE,{self._span((*args, TRUE))},0)-1)"
+        if op in FUNCTIONS:
+            return f"{FUNCTIONS[op]}({self._span(args)})"
+        first, span = self._text(args[0]), self._span(args[1:])
+        return f"(MATCH({first},{span},0)-1)" if op == "index" else f"INDEX({span},{first}+1)"
 
     def _leaf(self, op: str, value: Any) -> str:
         """Return the formula of a column, a name or a constant."""
@@ -335,7 +336,7 @@ class _Writer:
             texts = {"text": self.codes.get(value), "truth": "TRUE" if value else "FALSE"}
             return str(texts[op]) if op in texts else self._numbers([value])
         if op == "name" or value in self.cells:
-            return self.refs[value] if op == "name" else self.cells[value]
+            return self._ref(value) if op == "name" else self.cells[value]
         if abs(value) == inf:
             return "1E+300" if value > 0 else "(-1E+300)"
         text = repr(value)

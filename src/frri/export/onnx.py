@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frri._util import import_optional
-from frri.export.program import Assignment, Expr, Step, lower
+from frri.export.program import Expr, flatten, lower
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import rule_text
 from frri.table import Attribute
@@ -71,7 +71,8 @@ class _Graph:
     """A model in the making."""
 
     def __init__(self, ruleset: RuleSet) -> None:
-        self.ruleset, self.program = ruleset, lower(ruleset)
+        # Matrices have any width: no blocks.
+        self.ruleset, self.program = ruleset, lower(ruleset, len(ruleset) + 1)
         self.onnx: Any = import_optional("onnx", "An ONNX model", "onnx")
         nominal = [a.categories or () for a in ruleset.attributes if a.kind == "nominal"]
         texts = dict.fromkeys(text for categories in nominal for text in categories)
@@ -89,8 +90,8 @@ class _Graph:
     def model(self) -> Any:
         """Flatten the program, compute its scalars level by level, and name the outputs."""
         program, helper, classes = self.program, self.onnx.helper, self.ruleset.classes
-        self._flatten(program.steps)
-        self._flatten(program.probability_steps)
+        for step in flatten((*program.steps, *program.probability_steps)):
+            self.scope[step.name] = self._scalar(step.value)
         decided = program.prediction
         if classes:  # the position among the classes
             decided = decided.args[0] if decided.op == "pick" else Expr("place", (), 0)
@@ -125,18 +126,6 @@ class _Graph:
         return model
 
     # ---------------------------------------------------------------- scalars
-
-    def _flatten(self, steps: Sequence[Step]) -> None:
-        """Add the scalars of steps; both sides of a branch are computed, and one is selected."""
-        for step in steps:
-            if isinstance(step, Assignment):
-                self.scope[step.name] = self._scalar(step.value)
-                continue
-            test = self._scalar(step.test)
-            self._flatten(step.holds)
-            self._flatten(step.fails)
-            for name, yes, no in step.results:
-                self.scope[name] = self._add("if", (test, self._scalar(yes), self._scalar(no)))
 
     def _scalar(self, node: Expr) -> int:
         """Return the position of an expression's scalar, the same one for the same value."""

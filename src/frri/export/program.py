@@ -7,7 +7,7 @@ The tests run programs in plain Python as the reference for printers.
 
 A program is a list of *steps*, in an order in which every name is assigned before it is used:
 
-- `Assignment(name, value, comment)`: a name for the value of an expression.
+- `Assignment(name, value)`: a name for the value of an expression.
 - `Branch(test, holds, fails, results)`: two guarded lists of steps, of which one is needed. Names
   assigned inside are used inside only; `results` are names with their value in either case. An
   engine without control flow computes both sides and selects (`CASE`, `Where`, `IF`): the other
@@ -38,7 +38,8 @@ index               position of the first of `args[1:]` that equals `args[0]`, w
 pick                `args[1 + i]` where `args[0]` is the position i, which is one of these
 =================== ============================================================================
 
-`Program.kinds` has the kind of every name: number, truth, place, label or text.
+`Program.kinds` has the kind of every name: number, truth, place, label or text; `Program.comments`
+has what names mean, for people.
 
 Reading stays with the printer: a column is a number (dates in days since 1970, ordered categories
 by position, words of booleans as 1 and 0 where `Attribute.is_flag`), or of nominal columns a
@@ -64,7 +65,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import inf, isnan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -75,8 +76,11 @@ from frri.rules.ruleset import RuleSet
 from frri.rules.text import condition_text, rule_text
 from frri.table import Attribute
 
-# Terms of one sum or product: compilers limit the depth of expressions.
+# Terms of one operation: compilers limit the depth of expressions.
 BLOCK = 100
+
+
+ValueT = TypeVar("ValueT")
 
 
 class Expr(NamedTuple):
@@ -89,17 +93,19 @@ class Expr(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The names in the expression, with repetition."""
-        if self.op == "name":
-            return [self.value]
-        return [name for arg in self.args for name in arg.names]
+        found, queue = list[str](), [self]
+        while queue:
+            op, args, value = queue.pop()
+            queue += args
+            found += [value] if op == "name" else []
+        return found
 
 
 class Assignment(NamedTuple):
-    """A name for the value of an expression, with a comment for people."""
+    """A name for the value of an expression."""
 
     name: str
     value: Expr
-    comment: str = ""
 
 
 class Branch(NamedTuple):
@@ -124,12 +130,11 @@ class Program:
     >>> rule = Rule((NumericCondition.below("age", 30),), "no", 0.9)
     >>> ruleset = RuleSet((rule,), (Attribute("age"),), ("no", "yes"), fallback="priors")
     >>> program = lower(ruleset)
-    >>> for step in program.steps[:4]:
-    ...     print(step.name, "=", step.value.op, "#", step.comment)
+    >>> for step in program.steps[:3]:
+    ...     print(step.name, "=", step.value.op, "#", program.comments[step.name])
     x1 = column # age
     c1 = compare # age < 30
     d1 = if # IF age < 30 THEN class = no   [weight 0.90]
-    v1 = mul #
     """
 
     ruleset: RuleSet
@@ -142,6 +147,7 @@ class Program:
     degrees: tuple[Expr, ...]
     probabilities: tuple[Expr, ...]
     kinds: Mapping[str, str]
+    conditions: Mapping[Condition, Expr]
 
     @property
     def columns(self) -> list[tuple[str, int, Attribute]]:
@@ -150,29 +156,43 @@ class Program:
         columns = enumerate(self.ruleset.attributes)
         return [(f"x{j + 1}", j, a) for j, a in columns if a.name in used]
 
+    @property
+    def comments(self) -> dict[str, str]:
+        """Columns, conditions, rules and classes by the names of their steps."""
+        ruleset, attributes = self.ruleset, {a.name: a for a in self.ruleset.attributes}
+        found = {x: attribute.name for x, _, attribute in self.columns}
+        found |= {f"y{x[1:]}": f"{name}, imputed and clipped" for x, name in found.items()}
+        for condition, node in self.conditions.items():
+            attribute = attributes[condition.attribute]
+            found[node.value] = condition_text(condition, attribute, ruleset.clip)
+        found |= {f"d{r}": rule_text(ruleset, rule) for r, rule in enumerate(ruleset, start=1)}
+        return found | {f"p{c}": str(label) for c, label in enumerate(ruleset.classes, start=1)}
+
     def kind(self, node: Expr) -> str:
         """Return the kind of an expression: number, truth, place, label or text."""
         return _kind(node, self.kinds, self.ruleset.attributes)
 
 
-def lower(ruleset: RuleSet) -> Program:
-    """Return the scoring program of a rule set."""
-    return _Lowering(ruleset).program()
+def lower(ruleset: RuleSet, block: int = BLOCK) -> Program:
+    """Return the scoring program of a rule set.
+
+    What is computed from more rules than a block is computed block by block.
+    """
+    return _Lowering(ruleset, block).program()
 
 
 # ---------------------------------------------------------------- expressions
 
 
-def expressions(steps: Sequence[Step]) -> Iterator[Expr]:
-    """Yield the expressions of steps."""
+def flatten(steps: Sequence[Step]) -> Iterator[Assignment]:
+    """Yield assignments only: both sides of a branch, and then the choice of each result."""
     for step in steps:
         if isinstance(step, Assignment):
-            yield step.value
+            yield step
             continue
-        yield step.test
-        yield from expressions((*step.holds, *step.fails))
-        for _, *values in step.results:
-            yield from values
+        yield from flatten((*step.holds, *step.fails))
+        for name, holds, fails in step.results:
+            yield Assignment(name, _if(step.test, holds, fails))
 
 
 _KINDS = {
@@ -246,6 +266,7 @@ class _Lowering:
     """A program in the making."""
 
     ruleset: RuleSet
+    block: int
     steps: list[Step] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
     shared: dict[Expr, Expr] = field(default_factory=dict)
@@ -276,13 +297,13 @@ class _Lowering:
         steps, self.steps = tuple(self.steps), []
         probabilities = tuple(self._probabilities(found)) if ruleset.classes else ()
         outputs = found.prediction, found.score, found.rule, tuple(found.scores)
-        more = tuple(self.degrees), probabilities, self.kinds
+        more = tuple(self.degrees), probabilities, self.kinds, self.conditions
         return Program(ruleset, steps, tuple(self.steps), *outputs, *more)
 
-    def _let(self, name: str, value: Expr, comment: str = "") -> Expr:
+    def _let(self, name: str, value: Expr) -> Expr:
         """Append an assignment and return its name."""
         self.kinds[name] = _kind(value, self.kinds, self.ruleset.attributes)
-        self.steps.append(Assignment(name, value, comment))
+        self.steps.append(Assignment(name, value))
         return Expr("name", (), name)
 
     def _lets(self, prefix: str, values: Iterable[Expr]) -> list[Expr]:
@@ -320,11 +341,43 @@ class _Lowering:
 
     def _chain(self, op: str, terms: Sequence[Expr], prefix: str) -> Expr:
         """Return a sum or product from left to right, in blocks that are not too deep."""
-        total = _few(op, terms[:BLOCK])
-        for k in range(BLOCK, len(terms), BLOCK):
-            total = self._share(prefix, total)
-            total = Expr(op, (total, *terms[k : k + BLOCK]))
+        first, *blocks = self._blocks(terms)
+        total = _few(op, first)
+        for block in blocks:
+            total = Expr(op, (self._share(prefix, total), *block))
         return total
+
+    def _blocks(self, values: Sequence[ValueT]) -> list[Sequence[ValueT]]:
+        return [values[k : k + self.block] for k in range(0, len(values), self.block)]
+
+    def _largest(self, votes: Sequence[Expr]) -> list[Expr]:
+        """Return the largest vote of each block, by name if there are several."""
+        parts = [_few("max", block) for block in self._blocks(votes)]
+        return [self._share("m", part) for part in parts] if len(parts) > 1 else parts
+
+    def _max(self, votes: Sequence[Expr]) -> Expr:
+        return _few("max", self._largest(votes))
+
+    def _winner(self, most: Expr, votes: Sequence[Expr], numbers: Sequence[int]) -> Expr:
+        """Return the number of the first vote that equals the largest one."""
+        parts = self._largest(votes)
+        if len(parts) == 1:
+            return _pick(_node("index", most, *votes), [*map(place, numbers)])
+        blocks = zip(parts, self._blocks(votes), self._blocks(numbers), strict=True)
+        winners = [self._share("i", self._winner(*block)) for block in blocks]
+        return _pick(_node("index", most, *parts), winners)
+
+    def _first_of(self, tests: Sequence[Expr]) -> Expr:
+        """Return the position of the first test that holds; their number if none does."""
+        blocks = self._blocks(tests)
+        if len(blocks) < 2:
+            return _first(tests)
+        parts = [self._share("i", _first(block)) for block in blocks]
+        sizes = [place(len(block)) for block in blocks]
+        found = _first([_compare(part, "<", n) for part, n in zip(parts, sizes, strict=True)])
+        starts = range(0, len(tests), self.block)
+        places = [_node("add", place(start), at) for start, at in zip(starts, parts, strict=True)]
+        return _pick(found, [*places, place(len(tests))])
 
     # ---------------------------------------------------------------- columns and conditions
 
@@ -335,7 +388,7 @@ class _Lowering:
         for j, attribute in enumerate(ruleset.attributes):
             if attribute.name not in ruleset.used_attributes:
                 continue
-            x = self._let(f"x{j + 1}", Expr("column", (), j), attribute.name)
+            x = self._let(f"x{j + 1}", Expr("column", (), j))
             value = x
             for end, sign in ((arrays.highs.item(j), ">"), (arrays.lows.item(j), "<")):
                 if abs(end) < inf:
@@ -346,7 +399,7 @@ class _Lowering:
                     imputed = Expr("text", (), str(attribute.typical))
                 value = _if(_node("missing", x), imputed, value)
             if value is not x:
-                value = self._let(f"y{j + 1}", value, f"{attribute.name}, imputed and clipped")
+                value = self._let(f"y{j + 1}", value)
             self.values[attribute.name] = value
 
     def _test_missing(self, x: Expr, test: Expr) -> Expr:
@@ -358,15 +411,14 @@ class _Lowering:
     def _condition(self, condition: Condition) -> Expr:
         """Return a condition's test, or its degree where it has a slope; named once."""
         if condition not in self.conditions:
-            x, attribute = self.values[condition.attribute], self.attributes[condition.attribute]
+            x = self.values[condition.attribute]
             if isinstance(condition, NominalCondition):
                 value = self._nominal(condition, x)
             else:
                 assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds
                 value = self._trapezoid(condition, x)
-            text = condition_text(condition, attribute, self.ruleset.clip)
             name = f"c{len(self.conditions) + 1}"
-            self.conditions[condition] = self._let(name, value, text)
+            self.conditions[condition] = self._let(name, value)
         return self.conditions[condition]
 
     def _nominal(self, condition: NominalCondition, x: Expr) -> Expr:
@@ -446,7 +498,7 @@ class _Lowering:
         slopes = [c for c in found if self.kinds[c.value] != "truth"]
         degree = self._join(slopes)
         degree = _if(_all(tests), degree, ZERO) if tests else degree
-        return self._let(f"d{r}", degree, rule_text(self.ruleset, rule))
+        return self._let(f"d{r}", degree)
 
     def _join(self, degrees: Sequence[Expr]) -> Expr:
         """Join degrees by the t-norm, from left to right."""
@@ -520,13 +572,14 @@ class _Lowering:
         own = self._by_class(self.votes)
         first = NO_RULE
         if kind == "first":
-            first = self._let("first", _first([_compare(d, ">", ZERO) for d in self.degrees]))
+            first = self._first_of([_compare(d, ">", ZERO) for d in self.degrees])
+            first = self._let("first", first)
             says = (self.ruleset.arrays.says * self.ruleset.score_factors).T.tolist()
             found = [_pick(first, [*map(const, amounts), ZERO]) for amounts in says]
         elif kind == "sum":
             found = [self._chain("add", votes or [ZERO], "s_") for votes, _ in own]
         else:
-            found = [_few("max", votes or [ZERO]) for votes, _ in own]
+            found = [self._max(votes or [ZERO]) for votes, _ in own]
         costs = self.ruleset.score_factors.tolist() if kind != "first" else [1.0] * n_classes
         best, scores = [], []
         for c, (value, cost) in enumerate(zip(found, costs, strict=True), start=1):
@@ -557,27 +610,19 @@ class _Lowering:
             return by_priors
         own = self._by_class(self._fallback_votes())
         nothing = const(-inf) if kind == "nearest" else ZERO
-        best = self._lets("f", (_few("max", votes or [nothing]) for votes, _ in own))
+        best = self._lets("f", [self._max(votes or [nothing]) for votes, _ in own])
         values = best
         if kind != "nearest":
             pairs = zip(best, costs, strict=True)
             values = [_node("mul", b, const(cost)) if cost != 1.0 else b for b, cost in pairs]
         most = self._let("most", _few("max", values))
-
-        def by_votes() -> dict[str, Expr]:
-            decided = self._let("near", _node("index", most, *values))
-            rule = self._strongest(decided, own, best)
-            return {"decided": decided, "rule": rule} | _named("a", values)
-
+        decided = self._let("near", _node("index", most, *values))
+        by_votes = {"decided": decided, "rule": self._strongest(decided, own, best)}
+        by_votes |= _named("a", values)
         if kind == "nearest":
-            return by_votes()
-        inner = {name: f"{name}_by_parts" for name in by_priors}
-        result = self._branch(
-            _compare(most, ">", ZERO),
-            lambda: {inner[name]: value for name, value in by_votes().items()},
-            lambda: {inner[name]: value for name, value in by_priors.items()},
-        )
-        return dict(zip(by_priors, result.values(), strict=True))
+            return by_votes
+        known = _compare(most, ">", ZERO)
+        return {name: _if(known, vote, by_priors[name]) for name, vote in by_votes.items()}
 
     def _by_class(self, votes: Sequence[Expr]) -> list[tuple[list[Expr], list[int]]]:
         """Return the votes and the numbers of the rules of each class."""
@@ -589,18 +634,18 @@ class _Lowering:
     def _n_classes(self) -> int:
         return len(self.ruleset.classes)
 
-    @staticmethod
     def _strongest(
-        decided: Expr, own: list[tuple[list[Expr], list[int]]], best: Sequence[Expr] | None
+        self,
+        decided: Expr,
+        own: list[tuple[list[Expr], list[int]]],
+        best: Sequence[Expr] | None = None,
     ) -> Expr:
         """Return the number of the first of the strongest rules of a class; 0 if it has none."""
-        rules = []
-        for c, (votes, numbers) in enumerate(own):
-            if len(votes) > 1:
-                most = _few("max", votes) if best is None else best[c]
-                rules.append(_pick(_node("index", most, *votes), [*map(place, numbers)]))
-            else:
-                rules.append(place(numbers[0]) if numbers else NO_RULE)
+        most = best or [self._max(votes or [ZERO]) for votes, _ in own]
+        rules = [
+            self._winner(most[c], votes, numbers) if votes else NO_RULE
+            for c, (votes, numbers) in enumerate(own)
+        ]
         return _pick(decided, rules)
 
     def _softmax_votes(self) -> "_Decision":
@@ -689,23 +734,19 @@ class _Lowering:
         self, votes: Sequence[Expr], nothing: Expr, names: tuple[str, str]
     ) -> tuple[list[Expr], list[Expr]]:
         """Return per threshold the largest vote for "at least" its class, and against it."""
-        rising, n_classes = self.ruleset.arrays.rising.tolist(), self._n_classes
-        classes = self.ruleset.arrays.classes.tolist()
-        pro, contra = dict[int, Expr](), dict[int, Expr]()
-        for side, name, thresholds, up in (
-            (pro, names[0], range(n_classes - 1, 0, -1), True),
-            (contra, names[1], range(1, n_classes), False),
-        ):
-            before: list[Expr] = []
-            for t in thresholds:
-                k = t if up else t - 1
-                own = [
-                    v for v, c, r in zip(votes, classes, rising, strict=True) if (c, r) == (k, up)
-                ]
-                before = [self._let(f"{name}{t}", _few("max", [*before, *own] or [nothing]))]
-                side[t] = before[0]
-                before = before if before[0].op == "name" else []
-        return [pro[t] for t in range(1, n_classes)], [contra[t] for t in range(1, n_classes)]
+        arrays, n_classes = self.ruleset.arrays, self._n_classes
+        own: dict[tuple[int, bool], list[Expr]] = {}
+        rules = zip(votes, arrays.classes.tolist(), arrays.rising.tolist(), strict=True)
+        for vote, k, rising in rules:
+            own.setdefault((k, rising), []).append(vote)
+        pro, contra = [nothing], [nothing]
+        for t in range(n_classes - 1, 0, -1):
+            largest = self._max([pro[-1], *own.get((t, True), [])])
+            pro.append(self._let(f"{names[0]}{t}", largest))
+        for t in range(1, n_classes):
+            largest = self._max([contra[-1], *own.get((t - 1, False), [])])
+            contra.append(self._let(f"{names[1]}{t}", largest))
+        return pro[:0:-1], contra[1:]
 
     def _fill_thresholds(
         self, pro: Sequence[Expr], contra: Sequence[Expr], lowest: Expr, highest: Expr
@@ -757,7 +798,8 @@ class _Lowering:
             if last_resort(self.ruleset) == "base":
                 return {"number": const(self.ruleset.base[0]), "rule": NO_RULE}
             votes = self._fallback_votes()
-            nearest = self._let("nearest", _node("index", _few("max", votes), *votes))
+            nearest = self._winner(self._max(votes), votes, range(len(votes)))
+            nearest = self._let("nearest", nearest)
             numbers = [const(said) for [said] in self.ruleset.arrays.says.tolist()]
             return {"number": _pick(nearest, numbers), "rule": _node("add", nearest, place(1))}
 
@@ -796,7 +838,7 @@ class _Lowering:
         raised = self._let("raised", _if(leads, most, above))
         for c, share in enumerate(shares):
             own = _compare(found.decided, "==", place(c))
-            yield self._let(f"p{c + 1}", _if(own, raised, share), str(ruleset.classes[c]))
+            yield self._let(f"p{c + 1}", _if(own, raised, share))
 
     def _shrink(self, shares: Sequence[Expr], decided: Expr) -> list[Expr]:
         """Mix with the priors, and level classes that are ahead of the predicted one with it.

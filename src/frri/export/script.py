@@ -161,6 +161,7 @@ class ScriptPrinter(ExpressionPrinter):
     def module(self, target: str) -> str:
         """Return the whole source; the target is shown in a comment."""
         program, ruleset = self.program, self.program.ruleset
+        self.comments = program.comments
         tables = {f"_X{j + 1}": _column_texts(attribute) for _, j, attribute in program.columns}
         kinds = dict.fromkeys(attribute.kind for _, _, attribute in program.columns)
         readers = dict.fromkeys(part for kind in kinds for part in self.readers[kind][1:])
@@ -194,8 +195,8 @@ class ScriptPrinter(ExpressionPrinter):
         for step in steps:
             if isinstance(step, Assignment):
                 line = self.assign.format(step.name, self.expression(step.value))
-                comment = self.comment.format(escape_text(step.comment)) if step.comment else ""
-                lines.append(line + comment)
+                text = self.comments.get(step.name)
+                lines.append(line + (self.comment.format(escape_text(text)) if text else ""))
                 continue
             sides = self.lines(step.holds), self.lines(step.fails)
             for name, *values in step.results:

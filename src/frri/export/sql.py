@@ -1,14 +1,10 @@
 """Rules as a query that predicts inside a database, printed from the scoring program.
 
-A query is a chain of common table expressions, each with columns computed from the one before:
-
-- `encoded`, `prepared`: the columns to be shown `k1, k2, ...`, the columns that rules use
-  `x1, x2, ...`, imputed and clipped `y1, y2, ...`, and `one`, which is 1.0,
-- `rules`: values of single rules, in portions, because databases limit the number of columns,
-- `merged`, `folded`: what is computed from many rules (the strongest, the first, a sum) is combined
-  with the values of a portion, which are dropped then,
-- `steps`: what is computed from these; `chosen`, `joined`: the rows of each side of a branch, and
-  the rows of both.
+A query is a chain of common table expressions, each with columns computed from the one before. The
+first one has the columns to be shown `k1, k2, ...`, those that rules use `x1, x2, ...`, and `one`,
+which is 1.0. The steps of the program follow in portions, because databases limit the number of
+columns: values of single rules are computed in each portion that needs them, and only what results
+from blocks of rules (the strongest, the first, a sum) is kept for the next portion.
 
 Columns have the names of the program. A name that is used once is no column: its expression is
 written where it is used, as far as databases allow.
@@ -16,13 +12,13 @@ written where it is used, as far as databases allow.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from frri.export.program import NO_RULE, Assignment, Branch, Expr, Program, Step, lower
+from frri.export.program import NO_RULE, Expr, Program, flatten, lower
 from frri.export.script import escape_text
 from frri.export.sql_dialects import Dialect, find_dialect
 from frri.export.text_formats import numbered_lines
@@ -32,8 +28,8 @@ from frri.rules.ruleset import RuleSet
 
 # Names of values of one rule: conditions, degrees, strengths, votes of a fallback and their parts.
 OF_RULES = re.compile(r"[cdvnju][0-9]+")
-# Rules at a time, and terms in an expression: well below the depth that databases allow.
-PORTION, DEPTH = 400, 200
+# Rules in a block, steps in a portion, and terms in an expression: databases limit their depth.
+BLOCK, PORTION, DEPTH = 20, 1500, 200
 SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "AND", "any": "OR"}
 COMPARISONS = {"==": "=", "!=": "<>"}
 
@@ -106,7 +102,7 @@ def to_sql(
     place = ".".join(words.identifier(part) for part in parts)
     place = table if isinstance(table, SqlTable) else place
     prefix = _prefix([*parts, *columns, *names, *attributes, as_view or ""])
-    query = _Query(lower(ruleset), words, prefix, len(columns))
+    query = _Query(lower(ruleset, BLOCK), words, prefix, len(columns))
     source, answers = query.answers(place, columns)
     named = zip([*query.always[1:], *answers], [*columns, *names], strict=True)
     selected = ",\n  ".join(f"{value} AS {words.identifier(name)}" for value, name in named)
@@ -150,24 +146,6 @@ def _check_names(names: list[str]) -> None:
 # ---------------------------------------------------------------- the query
 
 
-class _Source(NamedTuple):
-    """A common table expression, and the names of the program among its columns."""
-
-    name: str
-    columns: tuple[str, ...]
-
-
-class _Fold(NamedTuple):
-    """A value computed from many rules: their max, add or first, or the index of their max.
-
-    `most` is the name of that maximum.
-    """
-
-    op: str
-    terms: tuple[Expr, ...]
-    most: str = ""
-
-
 class _Query:
     """Common table expressions in the making, which all have the columns `always`.
 
@@ -181,175 +159,96 @@ class _Query:
         classes = program.ruleset.classes
         self.labels = dict(zip(classes, map(dialect.label, _unify_labels(classes)), strict=True))
         self.tables: list[str] = []
-        self.used = Counter[str]()
-        # Expressions and folds by name, and the names on which each name depends.
-        self.definitions: dict[str, Expr] = {}
-        self.folds: dict[str, _Fold] = {}
-        self.fold_names: dict[tuple[str, tuple[Expr, ...]], str] = {}
-        self.needs: dict[str, list[str]] = {}
-        # Names that are assigned so far, and names that are written as their definitions.
-        self.known: set[str] = set()
+        steps = [step for step in flatten(program.steps) if step.value.op != "column"]
+        self.definitions = {step.name: step.value for step in steps}
+        self.needs = {step.name: step.value.names for step in steps}
+        # Names that are written as their definitions.
         self.inlined: set[str] = set()
 
     def answers(self, place: str, keep: Sequence[str]) -> tuple[str, list[str]]:
         """Return the last table, and the expressions of prediction, rule and score."""
         program = self.program
-        steps = self._define(program.steps)
-        table = self._encode(place, keep)
-        outputs = [self._split(node) for node in (program.prediction, program.rule, program.score)]
-        table = self._run(steps, table, [name for node in outputs for name in node.names])
+        self._encode(place, keep)
+        outputs = [program.prediction, program.rule, program.score]
+        self._compute([name for node in outputs for name in node.names])
         prediction, rule, score = map(self._value, outputs)
         no_rule = f"CAST(NULL AS {self.dialect.integer})"
         rule = no_rule if program.rule == NO_RULE else f"NULLIF({rule}, {NO_RULE.value})"
-        return table.name, [prediction, rule, score]
-
-    # ---------------------------------------------------------------- definitions
-
-    def _define(self, steps: Sequence[Step]) -> list[Step]:
-        """Return steps with folds in the place of operations on many rules."""
-        found: list[Step] = []
-        for step in steps:
-            if isinstance(step, Branch):
-                holds, fails = tuple(self._define(step.holds)), tuple(self._define(step.fails))
-                results = [(n, self._split(a), self._split(b)) for n, a, b in step.results]
-                test = self._split(step.test)
-                found.append(Branch(test, holds, fails, tuple(results)))
-                self.needs |= {n: [*test.names, *a.names, *b.names] for n, a, b in results}
-                continue
-            name, value = step.name, step.value
-            value = value if OF_RULES.fullmatch(name) else self._split(value, name)
-            found.append(Assignment(name, value))
-            if name not in self.folds:
-                self.definitions[name], self.needs[name] = value, value.names
-        return found
-
-    def _split(self, node: Expr, name: str = "") -> Expr:
-        """Return an expression in which operations on values of rules are names of folds."""
-        op, args, value = node
-        own = tuple(arg for arg in args if _is_of_rules(arg))
-        if not own:
-            return self._fold("max", (node,), name) if _is_of_rules(node) else node
-        if op == "index":
-            return self._fold(op, args[1:], name, self._fold("max", args[1:]).value)
-        if op == "max" and len(own) < len(args):
-            return Expr(op, (*(arg for arg in args if arg not in own), self._fold(op, own)))
-        if op in {"max", "first"}:
-            return self._fold(op, args, name)
-        if op == "add":
-            start = self.folds.get(args[0].value)
-            return self._fold(op, (*start.terms, *args[1:]) if start else args, name)
-        return Expr(op, tuple(map(self._split, args)), value)
-
-    def _fold(self, op: str, terms: tuple[Expr, ...], name: str = "", most: str = "") -> Expr:
-        """Return the name of a fold, the same one for equal folds."""
-        if (op, terms) not in self.fold_names:
-            name = name or f"r{len(self.folds) + 1}"
-            self.fold_names[op, terms] = name
-            self.folds[name] = _Fold(op, terms, most)
-            self.needs[name] = [n for term in terms for n in term.names] + [most] * bool(most)
-        return Expr("name", (), self.fold_names[op, terms])
-
-    def _closure(self, wanted: Iterable[str], *columns: Iterable[str]) -> dict[str, None]:
-        """Return names and all that they depend on, but not what columns depend on."""
-        found, queue = dict[str, None](), list(wanted)
-        ends = {name for several in columns for name in several}
-        while queue:
-            name = queue.pop()
-            if name not in found:
-                found[name] = None
-                queue += () if name in ends else self.needs[name]
-        return found
+        return self._name(len(self.tables)), [prediction, rule, score]
 
     # ---------------------------------------------------------------- tables
 
-    def _select(self, columns: Sequence[str], source: str, end: str = "") -> str:
-        shown = ",\n    ".join(columns)
-        return f"  SELECT\n    {shown}\n  FROM {source}{end}"
+    def _name(self, number: int) -> str:
+        return f"{self.prefix}{number}"
 
-    def _add(self, name: str, *selected: str) -> str:
-        """Append a table of all selected rows, and return its name, made unique by a number."""
-        self.used[name] += 1
-        number = self.used[name] if self.used[name] > 1 else ""
-        body = "\n  UNION ALL\n".join(selected)
-        body += self.dialect.barrier if len(selected) == 1 else ""
-        self.tables.append(f"{self.prefix}{name}{number} {self.dialect.materialized} (\n{body}\n)")
-        return f"{self.prefix}{name}{number}"
+    def _add(self, columns: Sequence[str], source: str = "") -> None:
+        """Append a table with columns computed from the last one, or from a source."""
+        number, shown = len(self.tables) + 1, ",\n    ".join(columns)
+        source = source or self._name(number - 1)
+        body = f"  SELECT\n    {shown}\n  FROM {source}{self.dialect.barrier}"
+        self.tables.append(f"{self._name(number)} {self.dialect.materialized} (\n{body}\n)")
 
-    def _list(self, names: Iterable[str]) -> list[str]:
-        return [*self.always, *map(_column, names)]
-
-    def _named(self, name: str) -> str:
-        return f"{self._value(self.definitions[name])} AS {_column(name)}"
-
-    def _encode(self, place: str, keep: Sequence[str]) -> _Source:
-        """Add tables with the columns that rules use: encoded, then imputed and clipped."""
-        dialect, names = self.dialect, list[str]()
+    def _encode(self, place: str, keep: Sequence[str]) -> None:
+        """Add a table with the columns to be shown and those that rules use."""
+        dialect = self.dialect
         values = [dialect.number(1.0), *(f"t.{dialect.identifier(name)}" for name in keep)]
         columns = [f"{value} AS {name}" for value, name in zip(values, self.always, strict=True)]
-        for x, j, attribute in self.program.columns:
+        for x, _, attribute in self.program.columns:
             value = dialect.encode(attribute, f"t.{dialect.identifier(attribute.name)}")
             columns.append(f"{value} AS {x}")
-            names.append(f"y{j + 1}" if f"y{j + 1}" in self.definitions else x)
-        source = self._add("encoded", self._select(columns, f"{place} AS t"))
-        prepared = [self._named(name) if name[0] == "y" else name for name in names]
-        if prepared != names:
-            # In a table of its own: a number may be written by means of the column `one`.
-            source = self._add("prepared", self._select([*self.always, *prepared], source))
-        return _Source(source, tuple(names))
+        self._add(columns, f"{place} AS t")
 
-    def _run(self, steps: Sequence[Step], table: _Source, wanted: Sequence[str]) -> _Source:
-        """Add the tables of steps; the last one has the wanted names as columns."""
-        for at, step in enumerate(steps):
-            if isinstance(step, Assignment):
-                self.known.add(step.name)
-                continue
-            needed = self._closure(wanted, table.columns)
-            live = [name for name, _, _ in step.results if name in needed]
-            table = self._compute(table, [name for name in needed if self._is_ready(name)])
-            after = self._closure(wanted, table.columns, live)
-            carried = [name for name in table.columns if name in after]
-            sides = [self._side(step, holds, table, carried, live) for holds in (True, False)]
-            self.known |= {*live}
-            table = _Source(self._add("joined", *sides), (*carried, *live))
-            return self._run(steps[at + 1 :], table, wanted)
-        return self._compute(table, wanted)
+    def _compute(self, wanted: Sequence[str]) -> None:
+        """Add tables, portion by portion of the steps; the last one has the wanted columns."""
+        columns = [x for x, _, _ in self.program.columns]
+        steps = self._closure(wanted, columns)
+        waiting = sorted(filter(self._is_kept, steps & self.definitions.keys()), key=self._order())
+        limit = self.dialect.most_columns
+        while waiting:
+            room = (limit or inf) - 20 - len(columns) - len(self.always)
+            portion, own = list[str](), set[str]()
+            for name in waiting:
+                more = own | self._closure([name], columns).difference(columns)
+                if len(more) > (min(room, PORTION) if portion else room):
+                    break
+                portion, own = [*portion, name], more
+            if not portion:
+                raise ValueError(
+                    f"{self.dialect.name} allows at most {limit} columns in a query, and the rules "
+                    "need more; keep fewer columns or shorten the rules."
+                )
+            waiting = waiting[len(portion) :]
+            later = self._closure([*wanted, *waiting], {*columns, *portion})
+            kept = [name for name in (*columns, *portion) if name in later]
+            self._assign(columns, [name for name in self.definitions if name in own], kept)
+            columns = kept
 
-    def _side(
-        self, branch: Branch, holds: bool, table: _Source, carried: list[str], live: list[str]
-    ) -> str:
-        """Add the tables of one side of a branch, and return the selection of its results."""
-        values = {name: yes if holds else no for name, yes, no in branch.results if name in live}
-        wanted = [*carried, *(name for value in values.values() for name in value.names)]
-        needed = self._closure(wanted, table.columns)
-        columns = tuple(name for name in table.columns if name in needed)
-        where = f"\n  WHERE CASE WHEN {self._test(branch.test)} THEN 1 ELSE 0 END = {holds:d}"
-        source = self._add("chosen", self._select(self._list(columns), table.name, where))
-        steps = branch.holds if holds else branch.fails
-        found = self._run(steps, _Source(source, columns), wanted)
-        results = [f"{self._value(value)} AS {_column(name)}" for name, value in values.items()]
-        return self._select([*self._list(carried), *results], found.name)
+    def _is_kept(self, name: str) -> bool:
+        """Return whether a value is kept for later portions: a number that rules result in."""
+        return not OF_RULES.fullmatch(name) and self.program.kinds[name] != "truth"
 
-    def _is_ready(self, name: str) -> bool:
-        """Return whether a value of all rules depends on nothing that is assigned later."""
-        if name in self.folds:
-            return all(n in self.known or n in self.folds for n in self.needs[name])
-        is_column = not OF_RULES.fullmatch(name) and self.program.kinds[name] != "truth"
-        return is_column and name in self.known
+    def _order(self) -> Callable[[str], int]:
+        """Return the order of steps: by the last value of a rule that they need."""
+        order: dict[str, int] = {}
+        for k, (name, needs) in enumerate(self.needs.items()):
+            own = k if OF_RULES.fullmatch(name) else 0
+            order[name] = max([own, *(order.get(need, 0) for need in needs)])
+        positions = {name: k for k, name in enumerate(self.needs)}
+        return lambda name: order[name] * len(order) + positions[name]
 
-    def _compute(self, table: _Source, wanted: Sequence[str]) -> _Source:
-        """Add tables with values of all rules: folds first, then what is computed from these."""
-        needed = self._closure(wanted, table.columns).keys() - {*table.columns}
-        folds = [name for name in self.folds if name in needed]
-        table = self._compute_folds(table, folds) if folds else table
-        several = [name for name in self.definitions if name in needed]
-        several = [name for name in several if not OF_RULES.fullmatch(name)]
-        return self._assign("steps", table, several, [*wanted, *wanted])
+    def _closure(self, wanted: Iterable[str], ends: Collection[str]) -> set[str]:
+        """Return names and all that they depend on, but not what the ends depend on."""
+        found, queue = set[str](), list(wanted)
+        while queue:
+            name = queue.pop()
+            if name not in found:
+                found.add(name)
+                queue += () if name in ends else self.needs[name]
+        return found
 
-    def _assign(
-        self, title: str, table: _Source, names: Sequence[str], uses: Iterable[str]
-    ) -> _Source:
+    def _assign(self, columns: Sequence[str], names: Sequence[str], kept: Sequence[str]) -> None:
         """Add tables with names as columns; tests, and names that are used once, are inlined."""
-        count = Counter([*uses, *(needed for name in names for needed in self.needs[name])])
+        count = Counter([*kept, *kept, *(need for name in names for need in self.needs[name])])
         levels, depths = Counter[str](), Counter[str]()
         stages: dict[int, list[str]] = {}
         self.inlined = set()
@@ -364,81 +263,11 @@ class _Query:
             else:
                 levels[name] = level + 1
                 stages.setdefault(level, []).append(name)
+        before = [*self.always, *map(_column, columns)]
         for _, stage in sorted(stages.items()):
-            source = self._add(title, self._select(["*", *map(self._named, stage)], table.name))
-            table = _Source(source, (*table.columns, *stage))
-        return table
-
-    # ---------------------------------------------------------------- folds
-
-    def _compute_folds(self, table: _Source, folds: Sequence[str]) -> _Source:
-        """Add tables with folds, portion by portion of the rules."""
-        columns, order = table.columns, {name: k for k, name in enumerate(self.definitions)}
-        # Each term is added with the last value that it needs.
-        terms: dict[str, list[tuple[str, Expr]]] = {}
-        for fold in folds:
-            for term in self.folds[fold].terms:
-                last = max(term.names, key=order.__getitem__, default="")
-                terms.setdefault(last, []).append((fold, term))
-        limit = self.dialect.most_columns
-        room = inf if limit is None else limit - 20 - len(self._list(columns)) - 3 * len(folds)
-        portion, own = terms.pop("", []), dict[str, None]()
-        n_rules = 0
-        for last in sorted(terms, key=order.__getitem__):
-            more = self._closure([last], columns, own)
-            if n_rules == PORTION or len(own) + len(more) > room:
-                table = self._fold_portion(table, columns, portion, own)
-                portion, own, n_rules = [], {}, 0
-                more = self._closure([last], columns)
-            if len(more) > room:
-                raise ValueError(
-                    f"{self.dialect.name} allows at most {limit} columns in a query, and "
-                    f"rule {last[1:]} needs more; keep fewer columns or shorten the rule."
-                )
-            portion, own, n_rules = [*portion, *terms[last]], own | more, n_rules + 1
-        return self._fold_portion(table, columns, portion, own)
-
-    def _fold_portion(
-        self,
-        table: _Source,
-        columns: Sequence[str],
-        portion: Sequence[tuple[str, Expr]],
-        own: Mapping[str, None],
-    ) -> _Source:
-        """Add tables that combine folds with the terms of a portion; other columns are dropped."""
-        names = [name for name in self.definitions if name in own and name not in columns]
-        uses = [name for _, term in portion for name in term.names]
-        source = self._assign("rules", table, names, uses).name
-        state = {name: _column(name) for name in table.columns if name not in columns}
-        terms: dict[str, list[Expr]] = {}
-        for fold, term in portion:
-            terms.setdefault(fold, []).append(term)
-        folded = {name: self._folded(name, several) for name, several in terms.items()}
-        # A maximum is needed before its index.
-        merged = [name for name in folded if name in {self.folds[fold].most for fold in folded}]
-        if merged:
-            shown = [f"{folded[name]} AS m_{name}" for name in merged]
-            source = self._add("merged", self._select(["*", *shown], source))
-            folded |= {name: f"m_{name}" for name in merged}
-        state |= {name: f"{text} AS {_column(name)}" for name, text in folded.items()}
-        source = self._add("folded", self._select([*self._list(columns), *state.values()], source))
-        return _Source(source, (*columns, *state))
-
-    def _folded(self, name: str, terms: Sequence[Expr]) -> str:
-        """Return the value of a fold with some more terms."""
-        fold, column = self.folds[name], _column(name)
-        start = fold.terms.index(terms[0])
-        texts = [self._test(term) if fold.op == "first" else self._value(term) for term in terms]
-        before = [column] if start else []
-        if fold.op == "max":
-            return self.dialect.extreme(self.dialect.greatest, [*before, *texts])
-        if fold.op == "add":
-            return " + ".join([*before, *texts])
-        cases = [(text, str(k)) for k, text in enumerate(texts, start)]
-        if fold.op == "index":
-            return _case(f"m_{fold.most}", [(_column(fold.most), c) for c in before] + cases)
-        cases = [(f"{c} < {start}", c) for c in before] + cases
-        return _case("", cases, str(start + len(texts)))
+            new = [f"{self._value(self.definitions[name])} AS {_column(name)}" for name in stage]
+            self._add([*before, *new])
+            before = ["*"]
 
     # ---------------------------------------------------------------- expressions
 
@@ -491,7 +320,7 @@ class _Query:
         if op in {"all", "any"}:
             tests = [self._test(arg) for arg in args]
             while len(tests) > 1:
-                parts = [tests[i : i + PORTION] for i in range(0, len(tests), PORTION)]
+                parts = [tests[i : i + DEPTH] for i in range(0, len(tests), DEPTH)]
                 tests = [f"({f' {SIGNS[op]} '.join(part)})" for part in parts]
             return tests[0]
         texts = [self._value(arg) for arg in args]
@@ -511,7 +340,3 @@ def _case(column: str, cases: Iterable[tuple[str, str]], default: str = "NULL") 
 def _column(name: str) -> str:
     """Return a name of the program as a column: no word of SQL ends with an underscore."""
     return f"{name}_" if name.isalpha() else name
-
-
-def _is_of_rules(node: Expr) -> bool:
-    return any(map(OF_RULES.fullmatch, node.names))

@@ -137,12 +137,6 @@ class Dialect:
         folded = self.lower.format(value) if lower else value
         return f"CASE {folded} {branches}ELSE {other} END" if branches else other
 
-    def imputed(self, attribute: Attribute) -> str:
-        """Return the imputed value of an attribute as its column is encoded."""
-        if attribute.kind == "nominal":
-            return self.text(str(attribute.typical))
-        return self.number(attribute.typical_code)
-
 
 class DuckDB(Dialect):
     """DuckDB 1.0 or later."""

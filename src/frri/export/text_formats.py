@@ -90,17 +90,11 @@ _COMMANDS = {
 _LATEX_SPECIAL = re.compile("|".join(re.escape(text) for text in sorted(_COMMANDS, key=len)[::-1]))
 
 
-def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
+def to_latex(ruleset: RuleSet) -> str:
     r"""Return a `tabular` with a row per rule, for documents that use the package booktabs.
 
     Every character that LaTeX would act on is escaped. Letters beyond Latin ones need a document
     compiled by LuaLaTeX or XeLaTeX with a font that has them.
-
-    Parameters
-    ----------
-    ruleset : RuleSet
-    long : bool
-        Make a `longtable` (a package of that name) instead, which may run over several pages.
 
     Examples
     --------
@@ -117,13 +111,10 @@ def to_latex(ruleset: RuleSet, *, long: bool = False) -> str:
     """
     rows = _table(ruleset, cell_text)
     titles, *lines = [" & ".join(map(escape_latex, cells)) + r" \\" for cells in rows]
-    name = "longtable" if long else "tabular"
     columns = "rp{0.5\\linewidth}l" + "r" * (len(rows[0]) - 3)
-    head = [rf"\begin{{{name}}}{{{columns}}}", r"\toprule", titles, r"\midrule"]
-    if long:
-        head.append(r"\endhead")
+    head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", titles, r"\midrule"]
     costs = ["", escape_latex(decision_text(ruleset))] if ruleset.costs else []
-    return "\n".join([*head, *lines, r"\bottomrule", rf"\end{{{name}}}", *costs])
+    return "\n".join([*head, *lines, r"\bottomrule", r"\end{tabular}", *costs])
 
 
 def escape_latex(text: str) -> str:
