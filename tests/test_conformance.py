@@ -10,7 +10,8 @@ import make_conformance
 from frri import RuleSet
 from frri.explain.bounds import DecisionBounds, Goal, Space
 from frri.export import to_javascript, to_python
-from frri.export.program import Assignment, lower
+from frri.export.lowering import lower
+from frri.export.program import Assignment
 from frri.fuzzy import T_NORMS
 from frri.rules import _predict_kernels as bulk
 from frri.rules.inference import Decision

@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_rough as naive
 from frri import NumericCondition, Rule, RuleSet, fuzzy
 from frri.compare.datasets import load
-from frri.export.program import lower
+from frri.export.lowering import lower
 from frri.learners import quickrules
 from frri.learners.quickrules import PositiveRegion, QuickRulesClassifier
 from frri.rules import NominalCondition

@@ -1,42 +1,25 @@
-"""Rule sets for rule engines: DMN 1.3 (XML) and JDM, the format of GoRules ZEN (JSON).
-
-Lists of crisp rules become a decision table with hit policy FIRST. Crisp rules that add votes or
-numbers become tables with hit policy COLLECT and the sum as aggregation, one for each class. All
-other rule sets become expressions, printed from the scoring program: a boxed context of FEEL in
-DMN, an expression node in JDM.
-
-Inputs have the names of the columns; other characters than letters, digits and underscores become
-underscores. Dates are days since 1970. A missing value is null.
-"""
+"""Rule sets as DMN 1.3 (XML): decision tables, or a boxed context of FEEL."""
 
 import json
-import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
-from math import inf
-from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from frri._util import one_line
-from frri.export.program import Expr, Program, flatten, lower
-from frri.export.script import SIGNS, ExpressionPrinter
-from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
-from frri.rules.inference import last_resort
+from frri.export.decision_tables import (
+    DecisionTable,
+    Language,
+    class_with_most_votes,
+    decision_tables,
+    entries,
+    identifiers,
+    output_nodes,
+)
+from frri.export.lowering import lower
+from frri.export.script import SIGNS
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import rule_text
-from frri.table import Attribute
-from frri.table.encode import category_spellings
 
 NAMESPACE = "https://www.omg.org/spec/DMN/20191111/MODEL/"
-# Infinity in languages without it.
-FARTHEST = Decimal(10) ** 27
-# Words of the two languages that no column can be called.
-RESERVED = {
-    *("and", "date", "else", "every", "exp", "false", "for", "if", "in", "index", "list", "lower"),
-    *("max", "min", "not", "null", "or", "return", "some", "sum", "then", "time", "true"),
-}
 
 
 def to_dmn(ruleset: RuleSet) -> str:
@@ -56,26 +39,28 @@ def to_dmn(ruleset: RuleSet) -> str:
     program, root = lower(ruleset), ET.Element("definitions", xmlns=NAMESPACE)
     name = one_line(ruleset.target)
     root.attrib |= {"id": "rules", "name": name, "namespace": "https://frri/rules"}
-    names = _identifiers(program)
+    names = identifiers(program)
     feel = Feel(program, names)
     for name, (_, _, attribute) in zip(names.values(), program.columns, strict=True):
         data = _add(root, "inputData", id=name, name=name, label=one_line(attribute.name))
         kind = "number" if attribute.categories is None else "string"
         _add(data, "variable", id=f"{name}_variable", name=name, typeRef=kind)
-    tables = list(_tables(feel))
+    tables = list(decision_tables(feel))
     if tables:
         for table in tables:
             _add_table(root, table, names)
         if tables[0].name != "prediction":
             votes = [table.name for table in tables]
             decision = _add_decision(root, "prediction", votes, "Decision")
-            text = feel.expression(_choice(program, tables))
+            text = feel.expression(class_with_most_votes(program, tables))
             _add(_add(decision, "literalExpression", id="choice"), "text", text)
     else:
         decision = _add_decision(root, "prediction", list(names.values()), "Input")
         context = _add(decision, "context", id="steps")
-        steps = _entries(feel)
-        found = ", ".join(f"{name}: {feel.expression(node)}" for name, node in _outputs(program))
+        steps = entries(feel)
+        found = ", ".join(
+            f"{name}: {feel.expression(node)}" for name, node in output_nodes(program)
+        )
         for k, (name, text) in enumerate([*steps, ("", f"{{{found}}}")]):
             entry = _add(context, "contextEntry", id=f"entry_{k}")
             if name:  # the last entry is the result
@@ -85,167 +70,19 @@ def to_dmn(ruleset: RuleSet) -> str:
     return ET.tostring(root, encoding="unicode") + "\n"
 
 
-def to_jdm(ruleset: RuleSet) -> str:
-    """Return a rule set as a JSON decision model of GoRules ZEN: `prediction`, `rule` and `score`.
+class Feel(Language):
+    """The expressions of DMN, in which comparisons with null fail by themselves."""
 
-    ZEN has no exponential function, so "cumulative-logits" cannot be expressed.
+    anything, exclude, contains = "-", "not({})", "list contains({1}, {0})"
+    missing: ClassVar = dict.fromkeys(("text", "number"), "({} = null)")
+    signs: ClassVar = {**SIGNS, "==": "="}
+    choice, find = "(if {0} then {1} else {2})", "(index of({1}, {0})[1] - 1)"
+    pick = "{1}[{0} + 1]"
 
-    Examples
-    --------
-    >>> from frri import Attribute, NumericCondition, Rule
-    >>> rules = Rule((NumericCondition.below("age", 30),), "no"), Rule((), "yes")
-    >>> attributes, classes = (Attribute("age"),), ("no", "yes")
-    >>> jdm = to_jdm(RuleSet(rules, attributes, classes, semantics="first-match"))
-    >>> [node["type"] for node in json.loads(jdm)["nodes"]]
-    ['inputNode', 'decisionTableNode', 'outputNode']
-    """
-    program = lower(ruleset)
-    names = _identifiers(program)
-    zen = Zen(program, names)
-    tables = list(_tables(zen))
-    if ruleset.semantics.name == "cumulative-logits":
-        raise ValueError("JDM has no exponential function for cumulative-logits; export DMN.")
-    contents = [("decisionTable", _jdm_table(table, names)) for table in tables]
-    if tables and tables[0].policy == "COLLECT":
-        sums = [(t.name, f"sum(map({t.name}, #.{t.outputs[0]}))") for t in tables]
-        contents.append(("expression", _expressions(sums)))
-        if tables[0].name != "prediction":
-            chosen = [("prediction", zen.expression(_choice(program, tables)))]
-            contents.append(("expression", _expressions(chosen)))
-    elif not tables:
-        steps = _entries(Zen(program, names, "$."))
-        contents.append(("expression", _expressions(steps)))
-        outputs = [(name, zen.expression(node)) for name, node in _outputs(program)]
-        contents.append(("expression", _expressions(outputs)))
-    kinds = [("input", {}), *contents, ("output", {})]
-    nodes = [
-        {"id": f"node_{k}", "name": f"{kind} {k}", "type": f"{kind}Node", "content": content}
-        | {"position": {"x": 250 * k, "y": 100}}
-        for k, (kind, content) in enumerate(kinds)
-    ]
-    edges = [
-        {"id": f"edge_{k}", "type": "edge", "sourceId": f"node_{k}", "targetId": f"node_{k + 1}"}
-        for k in range(len(kinds) - 1)
-    ]
-    head = {"contentType": "application/vnd.gorules.decision", "name": ruleset.target}
-    return json.dumps(head | {"nodes": nodes, "edges": edges}, indent=1) + "\n"
-
-
-def _identifiers(program: Program) -> dict[int, str]:
-    """Return the names of inputs by column."""
-    names: dict[int, str] = {}
-    for _, j, attribute in program.columns:
-        name = re.sub(r"\W", "_", attribute.name, flags=re.ASCII)
-        if not name[:1].isalpha() or name in RESERVED or name == "prediction":
-            name = f"column_{name}"
-        while name in names.values():
-            name += "_2"
-        names[j] = name
-    return names
-
-
-# ---------------------------------------------------------------- decision tables
-
-
-class DecisionTable(NamedTuple):
-    """Rows of cells, outputs and a comment; columns by position."""
-
-    name: str
-    policy: str
-    columns: list[int]
-    outputs: list[str]
-    rows: list[tuple[list[str], list[str], str]]
-
-
-def _tables(language: "Language") -> Iterator[DecisionTable]:
-    """Yield the tables that express a rule set of crisp rules, none where they cannot."""
-    program, ruleset = language.program, language.program.ruleset
-    name, columns = ruleset.semantics.name, [j for _, j, _ in program.columns]
-    conditions = [condition for rule in ruleset for condition in rule.conditions]
-    lengths = [len(rule.conditions) == len(set(rule.attributes)) for rule in ruleset]
-    crisp = [program.kind(program.conditions[condition]) == "truth" for condition in conditions]
-    if ruleset.clip or not all(crisp) or not all(lengths):
-        return
-    cells: list[list[Any]] = []
-    for rule in ruleset:
-        own = {c.attribute: c for c in rule.conditions}
-        used = [(own.get(ruleset.attributes[j].name), ruleset.attributes[j]) for j in columns]
-        cells.append([
-            _cell(c, a, ruleset.missing, language) if c else language.anything for c, a in used
-        ])  # fmt: skip
-    if any(None in row for row in cells):
-        return
-    texts = [one_line(rule_text(ruleset, rule)) for rule in ruleset]
-    always = [language.anything] * len(columns)
-    by_priors = last_resort(ruleset) == "priors"
-    if name == "first-match":
-        amounts = ruleset.arrays.says * ruleset.score_factors
-        if (amounts <= 0.0).all(axis=1).any() or not (by_priors or always in cells):
-            return
-        labels = [ruleset.classes[c] for c in amounts.argmax(axis=1)]
-        rows = [
-            (cell, [language.literal(label), str(r)], text)
-            for r, (cell, label, text) in enumerate(zip(cells, labels, texts, strict=True), start=1)
-        ]
-        prior = language.literal(ruleset.classes[int(np.argmax(ruleset.priors))])
-        rows.append((always, [prior, "0"], "no rule holds"))
-        last = cells.index(always) + 1 if always in cells else len(rows)
-        yield DecisionTable("prediction", "FIRST", columns, ["prediction", "rule"], rows[:last])
-        return
-    if name in {"added-contributions", "softmax-votes"}:
-        for c, base in enumerate(ruleset.base):
-            amounts = ruleset.arrays.weights * ruleset.arrays.says[:, c]
-            rows = [(always, [language.literal(base)], "base")]
-            for cell, amount, text in zip(cells, amounts.tolist(), texts, strict=True):
-                rows += [(cell, [language.literal(amount)], text)] if amount else []
-            title = f"_votes_{c + 1}" if ruleset.classes else "prediction"
-            yield DecisionTable(title, "COLLECT", columns, [title], rows)
-
-
-def _choice(program: Program, tables: Sequence[DecisionTable]) -> Expr:
-    """Return the class with the most votes, the first of equal ones."""
-    votes = tuple(Expr("name", (), table.name[1:]) for table in tables)
-    labels = tuple(Expr("label", (), label) for label in program.ruleset.classes)
-    most = Expr("max", votes)
-    return Expr("pick", (Expr("index", (most, *votes)), *labels))
-
-
-def _cell(
-    condition: Condition, attribute: Attribute, missing: str, language: "Language"
-) -> str | None:
-    """Return the unary tests of a crisp condition; None if no value satisfies it."""
-
-    def holds(value: Any) -> bool:
-        if isinstance(condition, NominalCondition):
-            return condition.allows(value)
-        return bool(condition.membership([value])[0] > 0.0)
-
-    is_nominal = isinstance(condition, NominalCondition)
-    typical = attribute.typical if is_nominal else attribute.typical_code
-    known = missing == "similar"
-    known |= missing == "typical" and attribute.typical is not None and holds(typical)
-    if isinstance(condition, NumericCondition) and attribute.categories is None:
-        return f"{'null, ' if known else ''}{_interval(*condition.trapezoid)}"
-    # Unseen values of ordered categories are missing, others satisfy exclusions only.
-    excludes = condition.excludes if isinstance(condition, NominalCondition) else known
-    codes = enumerate(attribute.categories or ())
-    listed = {c for k, c in codes if holds(c if is_nominal else float(k)) != excludes}
-    spellings = category_spellings(attribute.categories or ()).items()
-    texts = ["null"] * (known != excludes) + [
-        language.literal(t) for t, c in spellings if c in listed
-    ]
-    if excludes:
-        return language.exclude.format(", ".join(texts)) if texts else language.anything
-    return ", ".join(texts) or None
-
-
-def _interval(low: float, core_low: float, core_high: float, high: float) -> str:
-    opens, closes = is_strict(core_low, low), is_strict(core_high, high)
-    if abs(core_high) == inf:
-        return f"{'>' if opens else '>='} {_number(low)}"
-    if abs(core_low) == inf:
-        return f"{'<' if closes else '<='} {_number(high)}"
-    return f"{'[('[opens]}{_number(low)}..{_number(high)}{'])'[closes]}"
+    def quote(self, text: str) -> str:
+        """Return a string of JSON with escapes for what is not printable."""
+        quoted = json.dumps(text, ensure_ascii=False)
+        return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
 
 
 def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: str) -> ET.Element:
@@ -280,131 +117,3 @@ def _add_table(root: ET.Element, table: DecisionTable, names: Mapping[int, str])
         for tag, texts in (("inputEntry", cells), ("outputEntry", outputs)):
             for k, text in enumerate(texts):
                 _add(_add(rule, tag, id=f"{table.name}_{tag}_{r}_{k}"), "text", text)
-
-
-def _jdm_table(table: DecisionTable, names: Mapping[int, str]) -> dict[str, Any]:
-    fields = [names[j] for j in table.columns]
-    rules = [
-        dict(zip([*(f"in_{f}" for f in fields), *(f"out_{o}" for o in table.outputs)],
-                 [*cells, *outputs], strict=True)) | {"_id": f"rule_{r}", "_description": comment}
-        for r, (cells, outputs, comment) in enumerate(table.rows)
-    ]  # fmt: skip
-    return {
-        "hitPolicy": table.policy.lower(),
-        "inputs": [{"id": f"in_{f}", "name": f, "field": f} for f in fields],
-        "outputs": [{"id": f"out_{o}", "name": o, "field": o} for o in table.outputs],
-        "rules": rules,
-    } | ({"passThrough": True, "outputPath": table.name} if table.policy == "COLLECT" else {})
-
-
-def _expressions(pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    found = [{"id": f"x_{k}", "key": name, "value": text} for k, (name, text) in enumerate(pairs)]
-    return {"expressions": found}
-
-
-# ---------------------------------------------------------------- expressions
-
-
-def _number(value: float) -> str:
-    """Return a number without an exponent."""
-    exact = Decimal(repr(value)) if abs(value) < inf else FARTHEST.copy_sign(Decimal(value))
-    return f"{exact:f}".removesuffix(".0")
-
-
-class Language(ExpressionPrinter):
-    """Unary tests, constants and expressions; `prefix` is written before names of steps.
-
-    `anything` is the unary test that always holds, `exclude` the template of the one that a value
-    is none of several.
-    """
-
-    anything: ClassVar[str]
-    exclude: ClassVar[str]
-
-    def __init__(self, program: Program, names: Mapping[int, str], prefix: str = "") -> None:
-        super().__init__(program)
-        self.names, self.prefix = names, prefix
-
-    def quote(self, text: str) -> str:
-        """Return a string in quotes."""
-        raise NotImplementedError
-
-    def literal(self, value: Any) -> str:
-        """Return a constant: a number, a boolean or a string."""
-        if isinstance(value, str):
-            return self.quote(value)
-        return _number(value) if isinstance(value, float) else json.dumps(value)
-
-    def name(self, name: str) -> str:
-        """Return the name of a step."""
-        return f"{self.prefix}_{name}"
-
-    def column(self, position: int) -> str:
-        """Return a column's value: the category, or the position of ordered ones."""
-        attribute, name = self.program.ruleset.attributes[position], self.names[position]
-        if attribute.categories is None:
-            return name
-        spellings = category_spellings(attribute.categories)
-        text = name if attribute.kind == "nominal" else "null"
-        for place, category in reversed([*enumerate(attribute.categories)]):
-            texts = [one for one, c in spellings.items() if c == category]
-            if attribute.kind == "ordinal" or texts != [category]:
-                value = self.literal(category) if attribute.kind == "nominal" else str(place)
-                text = self.choice.format(self.among(name, texts), value, text)
-        return text
-
-
-class Feel(Language):
-    """The expressions of DMN, in which comparisons with null fail by themselves."""
-
-    anything, exclude, contains = "-", "not({})", "list contains({1}, {0})"
-    missing: ClassVar = dict.fromkeys(("text", "number"), "({} = null)")
-    signs: ClassVar = {**SIGNS, "==": "="}
-    choice, find = "(if {0} then {1} else {2})", "(index of({1}, {0})[1] - 1)"
-    pick = "{1}[{0} + 1]"
-
-    def quote(self, text: str) -> str:
-        """Return a string of JSON with escapes for what is not printable."""
-        quoted = json.dumps(text, ensure_ascii=False)
-        return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in quoted)
-
-
-class Zen(Language):
-    """The expressions of GoRules ZEN."""
-
-    anything, exclude, contains = "", "not in [{}]", "({} in {})"
-    missing: ClassVar = dict.fromkeys(("text", "number"), "({} == null)")
-    functions: ClassVar = {"min": "min([{}])", "max": "max([{}])"}
-    choice = "({0} ? {1} : {2})"
-
-    def quote(self, text: str) -> str:
-        """Return a string between quotes that it does not contain: ZEN has no escapes."""
-        for quote in "\"'`":
-            if quote not in text:
-                return f"{quote}{text}{quote}"
-        problem = "which has three kinds of quotes; rename it"
-        raise ValueError(f"JDM cannot express {text!r}, {problem}.")
-
-    def compare(self, node: Expr) -> str:
-        """Return a comparison that fails where a column is missing."""
-        columns = [n for arg in node.args for n in arg.names if re.fullmatch(r"[xy]\d+", n)]
-        known = [f"{self.name(column)} != null and " for column in columns]
-        return f"({''.join(known)}{super().compare(node)})"
-
-    def first(self, tests: Sequence[str]) -> str:
-        """Return a chain of conditional expressions."""
-        return f"({''.join(f'{test} ? {k} : ' for k, test in enumerate(tests))}{len(tests)})"
-
-    def index(self, value: str, values: Sequence[str]) -> str:
-        """Return a chain of conditional expressions."""
-        return self.first([f"{value} == {other}" for other in values[:-1]])
-
-
-def _outputs(program: Program) -> list[tuple[str, Expr]]:
-    return [("prediction", program.prediction), ("rule", program.rule), ("score", program.score)]
-
-
-def _entries(language: Language) -> list[tuple[str, str]]:
-    """Return names and expressions of the steps."""
-    steps = flatten(language.program.steps)
-    return [(f"_{step.name}", language.expression(step.value)) for step in steps]

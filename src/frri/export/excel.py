@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frri._util import import_optional, one_line
-from frri.export.program import Expr, flatten, lower
+from frri.export.lowering import lower
+from frri.export.program import Expr, flatten
 from frri.rules.condition import Condition, NumericCondition, is_strict
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet

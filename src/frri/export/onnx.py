@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from frri._util import import_optional
-from frri.export.program import Expr, flatten, lower
+from frri.export.lowering import lower
+from frri.export.program import Expr, flatten
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import rule_text
 from frri.table import Attribute

@@ -2,7 +2,8 @@
 
 from typing import Any, ClassVar
 
-from frri.export.program import Branch, lower
+from frri.export.lowering import lower
+from frri.export.program import Branch
 from frri.export.script import ScriptPrinter, escape_text
 from frri.rules.ruleset import RuleSet
 

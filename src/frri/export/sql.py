@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from frri.export.program import NO_RULE, Expr, Program, flatten, lower
+from frri.export.lowering import lower
+from frri.export.program import NO_RULE, Expr, Program, flatten
 from frri.export.script import escape_text
 from frri.export.sql_dialects import Dialect, find_dialect
 from frri.export.text_formats import numbered_lines
