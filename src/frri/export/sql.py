@@ -144,9 +144,6 @@ def _check_names(names: list[str]) -> None:
             )
 
 
-# ---------------------------------------------------------------- the query
-
-
 class _Query:
     """Common table expressions in the making, which all have the columns `always`.
 
