@@ -156,13 +156,13 @@ METHODS = {
     "svm": lambda: encoded(SVC(probability=True, random_state=0)),
     "svm balanced": lambda: encoded(SVC(probability=True, random_state=0, **BALANCED)),
 }
-# Other learners with a maximum number of rules; exact proofs of FRRI would take minutes.
+# Other learners with a maximum number of rules; rules of FRRI are selected greedily.
 LIMITED = {
     "compact": frri.CompactFRRIClassifier,
     "furia": partial(frri.FURIAClassifier, random_state=0),
     "ripper": partial(frri.RIPPERClassifier, random_state=0),
     "modlem": frri.MODLEMClassifier,
-    "frri": partial(frri.FRRIClassifier, work_limit=2_000),
+    "frri": partial(frri.FRRIClassifier, work_limit=0),
 }
 SIZES = (10, 20, 40)
 METHODS |= {

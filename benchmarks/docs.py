@@ -94,7 +94,7 @@ CAPTIONS = {
     "few-folds": "Means over the {n} datasets of the FRRI paper, the first of ten folds (with two classes the first two), on "
     "the test folds.",
     "limits": "Means over the {n} datasets of the FRRI paper, ten stratified folds each, on the test folds. A model without "
-    "a limit has its default size; limited models of FRRI are selected with `work_limit=2000`.",
+    "a limit has its default size; limited models of FRRI are selected greedily (`work_limit=0`).",
     "repeated": "Means over the {n} datasets of the FRRI paper, ten stratified folds each with three other random "
     "seeds, on the test folds.",
     "regression": "Means over {n} tables, ten folds each, predictions of all folds pooled.",

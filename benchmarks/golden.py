@@ -177,7 +177,8 @@ def exported(rules, frame):
     values = frame.itertuples(index=False, name=None)
     database.executemany(f"INSERT INTO data VALUES ({places})", values)
     answers = database.execute(to_sql(rules, "data")).fetchall()
-    found["sql"] = json.dumps([rounded(row) for row in answers])
+    # A database returns rows in any order.
+    found["sql"] = json.dumps(sorted(json.dumps(rounded(row)) for row in answers))
     database.close()
     if shutil.which("node"):
         with tempfile.TemporaryDirectory() as folder:
