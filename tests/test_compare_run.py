@@ -91,7 +91,7 @@ print(ended)
 
 @posix
 def test_kills_in_a_row_change_nothing(tmp_path):
-    attempts = often(20)
+    attempts = often(14)
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     done = subprocess.run(
         [sys.executable, "-c", KILLING, undisturbed, killed, str(attempts)],

@@ -278,8 +278,8 @@ def test_an_empty_text_is_missing_in_every_database(duck):
 
 # ---------------------------------------------------------------- fitted models
 
-# 20,000 rows of all models in every test run, 200,000 in a thorough one.
-N_ROWS = 10_000 if THOROUGH else 1_000
+# 10,000 rows of all models in every test run, 200,000 in a thorough one.
+N_ROWS = 10_000 if THOROUGH else 500
 
 
 def mixed_rows(n, seed, *, strange):
@@ -407,7 +407,7 @@ def test_fitted_models_in_onnx_and_zen(fitted):
     for ruleset, decision in models:
         test_export_onnx.agree(ruleset, rows, decision)
         if ruleset.semantics.name != "cumulative-logits":
-            part = rows[:200]
+            part = rows[:100]
             test_export_dmn.agree(ruleset, part, test_export_dmn.zen_answers(ruleset, part))
 
 

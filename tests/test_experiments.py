@@ -1,5 +1,6 @@
 """The paper's experiment: its tables as printed, its claims tested, and its page."""
 
+import functools
 import json
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from experiments import claims as claims_module
 from experiments.__main__ import main
 from experiments.claims import claims, conover_as_printed
 from experiments.printed import LEARNERS, paper_table, slips
@@ -23,6 +25,15 @@ LABELS = {
     "FURIA": "furia",
     "RIPPER": "ripper",
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables():
+    """All tables of the paper, each of which is read once."""
+    once = functools.cache(load)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(claims_module, "load", once)
+        yield once
 
 
 def printed(name, dtype=None):
@@ -82,10 +93,10 @@ def test_what_the_paper_says_about_significance():
     assert "ripper 0.078" in found[broken[0]].found
 
 
-def test_shapes_agree_with_the_papers_table_but_for_its_slips():
+def test_shapes_agree_with_the_papers_table_but_for_its_slips(tables):
     printed = paper_table("datasets")
     assert tuple(printed.index) == NAMES
-    data = {name: load(name) for name in NAMES}
+    data = {name: tables(name) for name in NAMES}
     for name, one in data.items():
         assert list(one.shape.values())[:3] == printed.loc[name].tolist()[:3]
     assert slips(data) == {
@@ -116,7 +127,7 @@ def test_the_paper_on_one_set(capsys, tmp_path):
         "| FRRI", "| MODLEM", "| QuickRules (paper)", "| FURIA", "| RIPPER",
     }  # fmt: skip
     assert [row[1] for row in rows] == sorted((row[1] for row in rows), reverse=True)
-    asked = ["--learners", "frri,ripper", "--folds", "3", "--docs", str(tmp_path / "here.md")]
+    asked = ["--learners", "frri,ripper", "--folds", "2", "--docs", str(tmp_path / "here.md")]
     main([*run, *asked, "--output", str(tmp_path / "two")])
     text = (tmp_path / "here.md").read_text()
     assert "| dataset | FRRI: paper | here | RIPPER: paper | here |" in text

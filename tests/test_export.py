@@ -200,14 +200,14 @@ def random_rows(ruleset, seed, n_rows):
 
 
 @settings(
-    max_examples=often(250),
+    max_examples=often(150),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(ruleset=rulesets(), seed=st.integers(0, 2**32))
 def test_all_programs_agree_on_ten_thousand_rows(ruleset, seed, duck, bare_python, node):
-    agree(ruleset, random_rows(ruleset, seed, 40), duck, bare_python, node)
+    agree(ruleset, random_rows(ruleset, seed, 67), duck, bare_python, node)
 
 
 # ---------------------------------------------------------------- SQL
@@ -230,13 +230,14 @@ def many_rules(n_rules, n_conditions, **options):
 @pytest.mark.parametrize(
     ("n_rules", "n_conditions", "options"),
     [
-        (500, 5, {"clip": True}),
+        (410, 5, {"clip": True}),
         (150, 5, {"combination": "sum", "t_norm": "product", "fallback": "priors"}),
         (150, 5, {"combination": "first", "t_norm": "lukasiewicz", "fallback": "priors"}),
-        (1200, 1, {"combination": "sum", "fallback": "priors"}),
+        (1010, 1, {"combination": "sum", "fallback": "priors"}),
     ],
 )
 def test_hundreds_of_rules_fit_into_a_query(n_rules, n_conditions, options, duck):
+    """More than 400 rules of a portion, 1000 levels of an expression, or 2000 columns of a table."""
     ruleset = many_rules(n_rules, n_conditions, **options)
     frame = pd.DataFrame(np.random.default_rng(0).random((60, 6)) * 1.2, columns=[*"012345"])
     frame.columns = [attribute.name for attribute in ruleset.attributes]
@@ -301,7 +302,7 @@ def long_rule(n_conditions, t_norm, fallback, n_attributes=None):
 @pytest.mark.parametrize("t_norm", ["minimum", "product", "lukasiewicz"])
 def test_long_rules_take_work_and_text_in_proportion(t_norm, fallback):
     work, texts = [], []
-    for n_conditions in (100, 200, 400):
+    for n_conditions in (50, 100, 200):
         ruleset, calls = long_rule(n_conditions, t_norm, fallback), 0
 
         def count(*_):
@@ -322,10 +323,11 @@ def test_long_rules_take_work_and_text_in_proportion(t_norm, fallback):
 @pytest.mark.parametrize("fallback", ["nearest", "stretched"])
 @pytest.mark.parametrize("t_norm", ["minimum", "product", "lukasiewicz"])
 def test_long_rules_run_in_databases(t_norm, fallback, duck):
-    ruleset = long_rule(60, t_norm, fallback)
-    rows = np.random.default_rng(1).uniform(0.1, 0.6, (40, 60))
+    """Databases that copy an expression where it is used would copy the last one 2 ** 30 times."""
+    ruleset = long_rule(30, t_norm, fallback)
+    rows = np.random.default_rng(1).uniform(0.1, 0.6, (40, 30))
     rows[::2] = 0.3
-    rows[np.arange(0, 40, 4), np.arange(0, 60, 6)] = 0.95
+    rows[np.arange(0, 40, 4), np.arange(0, 30, 3)] = 0.95
     rows[:5, 0] = 0.75
     frame = pd.DataFrame(rows, columns=[a.name for a in ruleset.attributes])
     expected = [python_module(ruleset).explain(row) for row in frame.to_dict("records")]
@@ -524,7 +526,7 @@ def test_numbers_are_read_back_to_the_last_bit(duck):
 def test_thresholds_decide_their_own_value_alike(duck):
     """A value on a crisp bound belongs to it, whatever its decimal places."""
     random = np.random.default_rng(0)
-    for bound in np.round(random.random(100), 6).tolist():
+    for bound in np.round(random.random(50), 6).tolist():
         rules = (Rule((NumericCondition("a", bound, bound),), "in"), Rule((), "out", 0.5))
         ruleset = RuleSet(rules, (Attribute("a"),), ("in", "out"))
         frame = pd.DataFrame({"a": [bound, nextafter(bound, -1)]})

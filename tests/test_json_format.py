@@ -410,7 +410,7 @@ def use(ruleset):
 def test_whatever_is_loaded_can_be_used():
     chance = random.Random(1)
     used = 0
-    while used < 150:
+    while used < often(75):
         content = json.loads(chance.choice(SOURCES).to_json())
         try:
             ruleset = RuleSet.from_json(mutated_content(content, chance))

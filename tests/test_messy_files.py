@@ -593,7 +593,7 @@ def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):
 def test_weights_leave_the_learners_that_take_them(folder, capsys):
     rows = [(a, b, 1 + i % 2, y) for i, (a, b, _, y) in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows, "age,b,w,y"))
-    said, _ = fitted(capsys, "--weights", "w")
+    said, _ = fitted(capsys, "--weights", "w", "--max-rules", "4")
     tried = [CHOSEN.search(said)[1], *(one[0] for one in COMPARED.findall(said))]
     assert len(tried) > 1
     assert all(LEARNERS[name].weights for name in tried)
@@ -603,7 +603,7 @@ def test_it_is_said_where_nothing_beats_the_majority_class(folder, capsys):
     lots = np.random.default_rng(1)
     rows = [(*lots.integers(0, 50, 2), "ab"[i % 2], "yes" if i % 10 else "no") for i in range(100)]
     (folder / "x.csv").write_text(table(rows))
-    said, _ = fitted(capsys)
+    said, _ = fitted(capsys, "--max-rules", "4")
     assert "majority-class baseline 0.90, not better than the baseline" in said
     assert "note: all rows are predicted as yes; --metric balanced_accuracy" in said
 
