@@ -54,16 +54,16 @@ SIDES = {AT_MOST: "<=", AT_LEAST: ">="}
 
 @pytest.fixture
 def _short_paths(monkeypatch):
-    """Paths end after 4 rules: no check of scikit-learn depends on the length."""
-    monkeypatch.setattr(classifier, "MOST_RULES", 4)
+    """Paths end after 2 rules: no check of scikit-learn depends on the length."""
+    monkeypatch.setattr(classifier, "MOST_RULES", 2)
 
 
 @pytest.mark.usefixtures("_short_paths")
 @parametrize_with_checks(
     [
         AdditiveRulesClassifier(),
-        AdditiveRulesClassifier(class_weight="balanced", max_rules=6, calibrate=False),
-        AdditiveRulesRegressor(max_rules=6),
+        AdditiveRulesClassifier(class_weight="balanced", max_rules=2, calibrate=False),
+        AdditiveRulesRegressor(max_rules=2),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
@@ -543,11 +543,11 @@ def test_large_sets_of_categories_are_written_as_exclusions(monkeypatch):
 @pytest.mark.parametrize("most", [1, 3, 8])
 def test_a_condition_lists_few_categories(most):
     rng = np.random.default_rng(1)
-    codes = rng.integers(0, 40, 3_000)
+    codes = rng.integers(0, 40, 1_500)
     frame = pd.DataFrame(
-        {"town": [f"t{code:02}" for code in codes], "dose": rng.normal(size=3_000)}
+        {"town": [f"t{code:02}" for code in codes], "dose": rng.normal(size=1_500)}
     )
-    noise, few = rng.random(3_000) < 0.05, (codes >= 5) & (frame["dose"] > 0).to_numpy()
+    noise, few = rng.random(1_500) < 0.05, (codes >= 5) & (frame["dose"] > 0).to_numpy()
     for y in ((codes < 12) ^ noise, (codes < 20) ^ noise, few ^ noise):
         fit = AdditiveRulesClassifier(max_rules=6, max_categories=most).fit(frame, y)
         sets = [
@@ -646,7 +646,7 @@ def test_the_sum_of_contributions_is_what_was_fitted():
     np.testing.assert_allclose(fit.predict(X), expected, rtol=1e-9)
     np.testing.assert_allclose(rules.predict(X), expected, rtol=1e-9)
     assert RuleSet.from_json(rules.to_json()) == rules
-    assert 0.4 < cross_val_score(AdditiveRulesRegressor(), X, y, cv=5).mean() < fit.score(X, y)
+    assert 0.4 < cross_val_score(AdditiveRulesRegressor(), X, y, cv=2).mean() < fit.score(X, y)
 
 
 def test_predictions_follow_the_units_of_the_target():
