@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_additive as naive
 from frri._compile import compiled
 from frri.learners.additive import blocks as blocks_module
-from frri.learners.additive import classifier, search
 from frri.learners.additive import columns as kernels
+from frri.learners.additive import search
 from frri.learners.additive.blocks import (
     AdditiveModel,
     Block,
@@ -50,12 +50,6 @@ from thorough import often
 
 WIDTH = 0.48
 SIDES = {AT_MOST: "<=", AT_LEAST: ">="}
-
-
-@pytest.fixture
-def _short_paths(monkeypatch):
-    """Paths end after 2 rules: no check of scikit-learn depends on the length."""
-    monkeypatch.setattr(classifier, "MOST_RULES", 2)
 
 
 @pytest.mark.usefixtures("_short_paths")

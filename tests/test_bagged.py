@@ -11,7 +11,7 @@ from frri import AdditiveRulesBaggingClassifier, AdditiveRulesClassifier, RuleSe
 from frri.learners.calibration import SCALES
 
 
-@parametrize_with_checks([AdditiveRulesBaggingClassifier(n_estimators=2, max_rules=2)])
+@parametrize_with_checks([AdditiveRulesBaggingClassifier(n_estimators=3, max_rules=4)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
