@@ -563,6 +563,7 @@ def test_polars_and_pandas_give_the_same_rules():
 
 def test_compiled_and_interpreted_fits_agree(monkeypatch):
     X, y = make_classification(500, 6, n_informative=4, n_classes=3, random_state=0)
+    monkeypatch.setattr("frri.learners.additive.classifier.MOST_RULES", 10)
     rulesets = []
     for is_compiled in (False, True):
         monkeypatch.setattr(blocks_module, "pays", lambda *_, paying=is_compiled, **__: paying)
