@@ -117,6 +117,16 @@ def _searches_of_other_files():
     budget._kernel_seconds.clear()
 
 
+@pytest.fixture
+def _short_paths(monkeypatch):
+    """Additive rules are few, and found again a few times only: no check of scikit-learn depends on that."""
+    from frri.learners.additive import classifier, regressor
+
+    for module in (classifier, regressor):
+        monkeypatch.setattr(module, "MOST_RULES", 2)
+    monkeypatch.setattr(regressor, "REPEATS", 2)
+
+
 @pytest.fixture(scope="module")
 def bare_python(tmp_path_factory):
     command = [sys.executable, "-S", "-I", "-c", PYTHON_DRIVER]

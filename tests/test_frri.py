@@ -442,9 +442,11 @@ def test_mostly_numbers_with_a_few_texts_are_not_guessed_at():
     assert FRRIClassifier().fit(texts, LABELS).ruleset_.attributes[1].kind == "nominal"
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-def test_rules_cover_all_of_their_class_and_nothing_else(load):
-    X, y = load(return_X_y=True)
+@pytest.mark.parametrize(
+    ("load", "step"), [(load_iris, 1), (load_wine, 1), (load_breast_cancer, 2)]
+)
+def test_rules_cover_all_of_their_class_and_nothing_else(load, step):
+    X, y = (part[::step] for part in load(return_X_y=True))
     clf = FRRIClassifier().fit(X, y)
     covers = clf.ruleset_.covers(X)
     assert covers.any(axis=1).all()

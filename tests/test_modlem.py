@@ -228,7 +228,7 @@ def noisy(n, seed, *, gaps=False):
 def test_bins_found_by_sorting_and_by_counting_give_the_same_rules(
     gaps, criterion, weighted, monkeypatch
 ):
-    X, y = noisy(400, 5, gaps=gaps)
+    X, y = noisy(200, 5, gaps=gaps)
     extra = {"sample_weight": np.random.default_rng(0).random(len(X))} if weighted else {}
     found = []
     for sparse in (0.0, 1.0):

@@ -51,6 +51,7 @@ FEW = {"max_rules": 2, "references": False, "cv": 2}
         AutoRulesOrdinalClassifier(estimators=["additive"], **FEW),
     ]
 )
+@pytest.mark.usefixtures("_short_paths")
 @pytest.mark.filterwarnings("ignore:All objects have the class")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -74,9 +74,9 @@ def test_whole_weights_are_repeated_rows(table, learner, weights):
 @pytest.mark.parametrize("criterion", ["laplace", "entropy"])
 def test_whole_weights_are_repeated_rows_in_large_tables(criterion):
     random = np.random.default_rng(1)
-    X = random.normal(size=(2000, 6)).round(2)
-    y = (X[:, 0] > 0) ^ (X[:, 1] > 0.4) ^ (random.random(2000) < 0.1)
-    weights = random.integers(0, 4, 2000)
+    X = random.normal(size=(800, 6)).round(2)
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0.4) ^ (random.random(800) < 0.1)
+    weights = random.integers(0, 4, 800)
     learner = MODLEMClassifier(criterion=criterion)
     weighted = learner.fit(X, y, sample_weight=weights).ruleset_
     assert weighted == learner.fit(X.repeat(weights, axis=0), y.repeat(weights)).ruleset_
