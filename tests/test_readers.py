@@ -399,7 +399,7 @@ def test_keel_knows_its_outputs():
     table = read_arff(
         "@relation r\n@attribute a integer [0, 9]\n@attribute c{x,y}\n@outputs c\n@data\n1,x\n<null>,y\n"
     )
-    assert (table.relation, table.inputs, table.outputs) == ("r", ("a",), ("c",))
+    assert (table.inputs, table.outputs) == (("a",), ("c",))
     assert columns(table.frame) == {"a": [1.0, None], "c": ["x", "y"]}
 
 
