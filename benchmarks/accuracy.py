@@ -83,6 +83,13 @@ def figs():
     return FIGSClassifier()
 
 
+def rulefit():
+    """RuleFit of imodels with its default settings, for two classes."""
+    from imodels import RuleFitClassifier
+
+    return RuleFitClassifier(random_state=0)
+
+
 def boosting_machine():
     """Explainable boosting machine with its default settings, in one process."""
     from interpret.glassbox import ExplainableBoostingClassifier
@@ -137,6 +144,7 @@ METHODS = {
     "quickrules": frri.QuickRulesClassifier,
     "tree": lambda: encoded(pruned_tree()),
     "figs": lambda: encoded(figs()),
+    "rulefit": lambda: encoded(rulefit()),
     "rulekit": lambda: encoded(RuleKit()),
     "forest": lambda: encoded(RandomForestClassifier(random_state=0)),
     "forest balanced": lambda: encoded(
@@ -173,6 +181,7 @@ METHODS |= {
 
 # Methods whose fits take minutes: only the first fold, with two classes the first two.
 LONG_FITS = ("ebm",)
+TWO_CLASSES = ("rulefit",)
 COLLECTIONS = ("paper", "repeated", "ordinary")
 
 
@@ -190,6 +199,8 @@ def measure(collection, methods):
     known = {(r["method"], r["dataset"], r["fold"]) for r in read(path)}
     for name, X, y, folds in tables(collection):
         for method in methods:
+            if method in TWO_CLASSES and y.nunique() > 2:
+                continue
             most = len(folds) if method not in LONG_FITS else 2 if y.nunique() == 2 else 1
             for fold, (train, test) in enumerate(folds[:most]):
                 if (method, name, str(fold)) not in known:
@@ -254,6 +265,8 @@ def size_of(model):
     if isinstance(last, RuleKit):
         statistics = last.model_.model.stats
         return statistics.rules_count, statistics.conditions_per_rule
+    if hasattr(last, "rules_") and hasattr(last, "coef"):  # RuleFit: rules and linear terms
+        return int(np.count_nonzero(last.coef)), ""
     if hasattr(last, "complexity_"):  # FIGS: splits of all trees
         return last.complexity_ + len(last.trees_), ""
     if hasattr(last, "best_estimator_"):

@@ -17,8 +17,8 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 MEASURED = "frri 0.2.0, November 2026"
-# A method measured on the first folds only, and those shown beside it on these folds.
-LONG_FITS = "ebm"
+# Methods measured on some datasets or folds only, by table, and those shown beside them there.
+PARTIAL = {"few-folds": "ebm", "two-classes": "rulefit"}
 BESIDE = ("additive", "additive balanced", "compact", "forest", "forest balanced", "boosting")
 BLOCK = re.compile(r"<!-- results: ([\w-]+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
@@ -45,6 +45,7 @@ LABELS = {
     "frri bagging": "FRRI bagging",
     "tree": "Decision tree, at most 20 leaves",
     "figs": "FIGS (imodels)",
+    "rulefit": "RuleFit (imodels)",
     "rulekit": "RuleKit",
     "forest": "Random forest",
     "forest balanced": "Random forest, class-weighted",
@@ -93,6 +94,8 @@ CAPTIONS = {
     "paper": "Means over the {n} datasets of the FRRI paper, ten stratified folds each, on the test folds.",
     "few-folds": "Means over the {n} datasets of the FRRI paper, the first of ten folds (with two classes the first two), on "
     "the test folds.",
+    "two-classes": "Means over the {n} datasets of the FRRI paper with two classes, ten stratified folds each, on the test "
+    "folds.",
     "limits": "Means over the {n} datasets of the FRRI paper, ten stratified folds each, on the test folds. A model without "
     "a limit has its default size; limited models of FRRI are selected greedily (`work_limit=0`).",
     "repeated": "Means over the {n} datasets of the FRRI paper, ten stratified folds each with three other random "
@@ -142,7 +145,7 @@ def table(name):
         "ordinal": ("error", "kappa", "rules", "conditions"),
     }
     fields = columns.get(name, columns["ordinary"])
-    means, n_datasets = few_folds(fields) if name == "few-folds" else summary(name, fields)
+    means, n_datasets = beside(name, fields) if name in PARTIAL else summary(name, fields)
     if name in ("regression", "ordinal"):
         chosen = sorted(means, key=lambda m: means[m][0], reverse=name == "regression")
     else:
@@ -218,18 +221,19 @@ def show(field, value):
     return "" if np.isnan(value) else MEASURES[field][1].format(value)
 
 
-def few_folds(fields):
-    """Means over the folds that the method with long fits was measured on."""
+def beside(name, fields):
+    """Means over the folds of datasets on which the method of a table was measured."""
     rows = read("paper")
-    measured = {(r["dataset"], r["fold"]) for r in rows if r["method"] == LONG_FITS}
-    chosen = {LONG_FITS, *BESIDE}
+    measured = {(r["dataset"], r["fold"]) for r in rows if r["method"] == PARTIAL[name]}
+    chosen = {PARTIAL[name], *BESIDE}
     shared = [r for r in rows if (r["dataset"], r["fold"]) in measured]
     return averages([row for row in shared if row["method"] in chosen], fields)
 
 
 def summary(collection, fields):
     """Means over all folds."""
-    return averages([row for row in read(collection) if row["method"] != LONG_FITS], fields)
+    partial = PARTIAL.values()
+    return averages([row for row in read(collection) if row["method"] not in partial], fields)
 
 
 def averages(rows, fields):
