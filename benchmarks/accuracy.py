@@ -181,6 +181,7 @@ METHODS |= {
 
 # Methods whose fits take minutes: only the first fold, with two classes the first two.
 LONG_FITS = ("ebm",)
+# Methods that support two classes only.
 TWO_CLASSES = ("rulefit",)
 COLLECTIONS = ("paper", "repeated", "ordinary")
 
