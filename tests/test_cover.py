@@ -649,9 +649,7 @@ def test_a_large_reduction_looks_at_the_clock(ticks):
     assert cover.stopped_by == "time"
     assert len(ticks) < MOST_LOOKS
     with pytest.raises(budget.Exhausted):
-        red.undominated(
-            sparse.csr_array(matrix), np.ones(3000, dtype=np.int64), budget.Work(1, 0.0)
-        )
+        red.undominated(*matrix.nonzero(), np.ones(3000, dtype=np.int64), budget.Work(1, 0.0))
 
 
 # --- the pieces
@@ -662,12 +660,12 @@ def test_reductions_agree_with_their_definitions(seed):
     rng = np.random.default_rng(seed)
     matrix, costs = random_matrix(rng, 25, 12, 0.3)
     work = budget.Work(1, None)
-    keep = red.undominated(sparse.csr_array(matrix), costs, work)
+    keep = red.undominated(*matrix.nonzero(), costs, work)
     assert keep.tolist() == [
         bool(matrix[j].any()) and not naive.dominated(matrix, costs.tolist(), j) for j in range(25)
     ]
     objects = matrix[:, matrix.any(axis=0)]
-    left = red.necessary(sparse.csr_array(objects), work)
+    left = red.necessary(*objects.nonzero(), objects.shape[1], work)
     for i in np.flatnonzero(~left):
         assert any((objects[:, k] <= objects[:, i]).all() for k in np.flatnonzero(left))
     covers = CoverMatrix.from_dense(matrix)

@@ -68,15 +68,13 @@ class CoverMatrix:
         return cls(indptr, words.astype(np.int32), table[rows, words], n_objects)
 
     @classmethod
-    def from_sparse(cls, matrix: sparse.csr_array) -> "CoverMatrix":
-        """Build from a sparse matrix, candidates x objects, with ascending indices."""
-        n, objects = matrix.shape[0], matrix.indices.astype(np.int64)
-        keys = np.repeat(np.arange(n), np.diff(matrix.indptr)) << 32 | objects >> 6
-        first = np.flatnonzero(np.diff(keys, prepend=-1))
-        bits = np.uint64(1) << (objects & 63).astype(np.uint64)
-        bits = np.bitwise_or.reduceat(bits, first) if len(keys) else bits
-        indptr = _starts(np.bincount(keys[first] >> 32, minlength=n))
-        return cls(indptr, (keys[first] & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
+    def from_pairs(cls, rows: Ints, columns: Ints, shape: tuple[int, int]) -> "CoverMatrix":
+        """Build from ascending pairs of a candidate (row) and an object (column)."""
+        first = np.flatnonzero(np.diff(rows << 32 | columns >> 6, prepend=-1))
+        bits = np.uint64(1) << (columns & 63).astype(np.uint64)
+        bits = np.bitwise_or.reduceat(bits, first) if len(first) else bits
+        indptr = _starts(np.bincount(rows[first], minlength=shape[0]))
+        return cls(indptr, (columns[first] >> 6).astype(np.int32), bits, shape[1])
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -215,6 +213,12 @@ class CoverLists(NamedTuple):
         return cls(*(part.astype(np.int64) for part in parts))
 
 
+def pairs_of(matrix: sparse.csr_array) -> tuple[Ints, Ints]:
+    """Return the row and the column of each pair of a sparse matrix, by rows."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return rows, matrix.indices.astype(np.int64)
+
+
 def packed(flags: Flags) -> Words:
     """Pack rows of flags into rows of words, flag `i` as bit `i % 64` of word `i // 64`.
 
@@ -233,7 +237,7 @@ def packed(flags: Flags) -> Words:
 def elements(words: Indices, bits: Words) -> Ints:
     """Return the objects of some words, one after the other."""
     octets = np.ascontiguousarray(bits.astype("<u8")).view(np.uint8)
-    where = np.flatnonzero(np.unpackbits(octets, bitorder="little"))
+    where = np.flatnonzero(np.unpackbits(octets, bitorder="little").view(np.bool_))
     return np.asarray((words[where >> 6].astype(np.int64) << 6) + (where & 63))
 
 

@@ -20,7 +20,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from frri._util import Floats, Ints
 from frri.cover.budget import Work
-from frri.cover.matrix import CoverMatrix
+from frri.cover.matrix import CoverMatrix, pairs_of
 from frri.cover.reduce import to_sparse, undominated
 from frri.cover.solve import Status
 
@@ -107,7 +107,7 @@ def partial_cover(
     cost = np.zeros_like(price) if costs is None else np.asarray(costs, dtype=np.int64)
     order = price * (int(cost.max(initial=0)) + 1) + cost
     matrix = to_sparse(covers)
-    useful = undominated(matrix, order, Work(0, None))
+    useful = undominated(*pairs_of(matrix), order, Work(0, None))
     parts = [np.flatnonzero(useful & (group == g)) for g in np.unique(group[useful])]
     most = None if at_most is None else max(at_most, len(parts))
     if most is not None and parts:

@@ -17,7 +17,7 @@ from scipy.sparse import csgraph
 
 from frri._util import Flags, Ints, Words
 from frri.cover.budget import Work
-from frri.cover.matrix import CoverMatrix, elements
+from frri.cover.matrix import CoverMatrix, elements, pairs_of
 
 # Words unpacked, and pairs of rows compared, between two checks of the time.
 CHUNK, PAIRS = 1 << 16, 1 << 18
@@ -67,15 +67,15 @@ def components(matrix: sparse.csr_array) -> Iterator[tuple[Ints, Ints]]:
 
 def label_components(matrix: sparse.csr_array) -> tuple[NDArray[np.int32], int]:
     """Return the component of each candidate, then of each object, and their number."""
-    graph = sparse.block_array([[None, matrix], [matrix.T, None]])
+    (n, m), (rows, columns) = matrix.shape, pairs_of(matrix)
+    graph = sparse.coo_array((matrix.data, (rows, n + columns)), shape=(n + m, n + m))
     n_parts, labels = csgraph.connected_components(graph, directed=False)
     return labels, n_parts
 
 
 def _members(labels: NDArray[np.int32], n_parts: int) -> list[Ints]:
     order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels, minlength=n_parts))
-    return np.split(order, ends[:-1])
+    return np.split(order, np.searchsorted(labels[order], np.arange(1, n_parts)))
 
 
 def reduce(matrix: sparse.csr_array, costs: Ints | None, work: Work) -> tuple[Ints, Ints, Ints]:
@@ -91,47 +91,37 @@ def reduce(matrix: sparse.csr_array, costs: Ints | None, work: Work) -> tuple[In
     work : Work
         Its time limit is checked.
     """
-    candidates, objects = np.arange(matrix.shape[0]), np.arange(matrix.shape[1])
-    taken = [np.zeros(0, dtype=np.int64)]
-    while len(objects):
-        before = matrix.shape
+    rows, columns = pairs_of(matrix)
+    taken, before = [np.zeros(0, dtype=np.int64)], 0
+    while len(rows) != before:
+        before = len(rows)
         if costs is not None:
-            keep = np.flatnonzero(undominated(matrix, costs[candidates], work))
-            candidates, matrix = candidates[keep], matrix[keep]
-        keep = np.flatnonzero(necessary(matrix, work))
-        objects, matrix = objects[keep], matrix[:, keep]
-        forced = find_forced(matrix)
-        if len(forced):
-            taken.append(candidates[forced])
-            left = np.ones(len(objects), dtype=bool)
-            left[matrix[forced].indices] = False
-            objects, matrix = objects[left], matrix[:, np.flatnonzero(left)]
-        useful = np.flatnonzero(np.diff(matrix.indptr))
-        candidates, matrix = candidates[useful], matrix[useful]
-        if matrix.shape == before:
-            break
-    return np.concatenate(taken), candidates, objects
+            kept = undominated(rows, columns, costs, work)[rows]
+            rows, columns = rows[kept], columns[kept]
+        kept = necessary(rows, columns, matrix.shape[1], work)[columns]
+        rows, columns = rows[kept], columns[kept]
+        forced = find_forced(rows, columns)
+        taken.append(forced)
+        left = ~np.isin(columns, columns[np.isin(rows, forced)])
+        rows, columns = rows[left], columns[left]
+    return np.concatenate(taken), np.unique(rows), np.unique(columns)
 
 
-def find_forced(matrix: sparse.csr_array) -> Ints:
-    """Return the candidates that are the only ones to cover some object."""
-    single = np.bincount(matrix.indices, minlength=matrix.shape[1]) == 1
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return np.unique(rows[single[matrix.indices]])
+def find_forced(rows: Ints, columns: Ints) -> Ints:
+    """Return the candidates (rows) that are the only ones to cover some object (column)."""
+    return np.unique(rows[(np.bincount(columns) == 1)[columns]])
 
 
-def undominated(matrix: sparse.csr_array, costs: Ints, work: Work) -> Flags:
+def undominated(rows: Ints, columns: Ints, costs: Ints, work: Work) -> Flags:
     """Return which candidates no other one dominates."""
-    order = np.lexsort((costs, -np.diff(matrix.indptr)))
-    return ~_find_superfluous(*_prepare_rows(matrix, order), order, costs, work)
+    return ~_find_superfluous(*_prepare_rows(rows, columns, costs), costs, work)
 
 
-def necessary(matrix: sparse.csr_array, work: Work) -> Flags:
+def necessary(rows: Ints, columns: Ints, n_columns: int, work: Work) -> Flags:
     """Return which objects remain once those implied by another one are removed."""
-    turned = sparse.csr_array(matrix.T)
-    order = np.argsort(np.diff(turned.indptr), kind="stable")
-    costs, rows = np.zeros_like(order), _prepare_rows(turned, order)
-    return ~_find_superfluous(*rows, order, costs, work, drop_supersets=True)
+    costs = np.zeros(n_columns, dtype=np.int64)
+    prepared = _prepare_rows(columns, rows, costs, small_first=True)
+    return ~_find_superfluous(*prepared, costs, work, drop_supersets=True)
 
 
 def undominated_rows(
@@ -157,31 +147,43 @@ def undominated_rows(
     if degree[objects].sum() > limit:
         return None
     order = np.lexsort((costs, -sizes))
-    owners = sparse.csr_array(to_sparse(covers, objects, work)[order].T)
+    owners = _sort_owners(*pairs_of(to_sparse(covers, objects, work)), order)
     rarest = np.searchsorted(objects, rarest)
     return np.flatnonzero(~_find_superfluous(covers, rarest, owners, order, costs, work))
 
 
 def _prepare_rows(
-    matrix: sparse.csr_array, order: Ints
-) -> tuple[CoverMatrix, Ints, sparse.csr_array]:
-    """Return the rows as words, the rarest element of each, and the owners of each element.
+    rows: Ints, columns: Ints, costs: Ints, *, small_first: bool = False
+) -> tuple[CoverMatrix, Ints, Ints, Ints]:
+    """Return rows as words, the rarest element of each, the owners of elements, and the order.
 
     Elements are numbered again, rare ones first, so that the first word refutes most supersets.
     """
-    degree = np.bincount(matrix.indices, minlength=matrix.shape[1])
-    turned = sparse.csr_array(matrix.T)[np.argsort(degree, kind="stable")]
-    matrix = sparse.csr_array(turned.T)  # indices ascend, as sorting them takes longer
-    filled = np.flatnonzero(np.diff(matrix.indptr))
-    rarest = np.zeros(matrix.shape[0], dtype=np.int64)
-    rarest[filled] = matrix.indices[matrix.indptr[filled]]
-    return CoverMatrix.from_sparse(matrix), rarest, sparse.csr_array(matrix[order].T)
+    degree = np.bincount(columns)
+    rank = np.empty_like(degree)
+    rank[np.argsort(degree, kind="stable")] = np.arange(len(degree))
+    columns = rank[columns]
+    sizes = np.bincount(rows, minlength=len(costs))
+    order = np.lexsort((costs, sizes if small_first else -sizes))
+    pairs = np.sort(rows << 32 | columns)
+    covers = CoverMatrix.from_pairs(pairs >> 32, pairs & 0xFFFFFFFF, (len(costs), len(degree)))
+    rarest = np.zeros(len(costs), dtype=np.int64)
+    first = np.flatnonzero(np.diff(pairs >> 32, prepend=-1))
+    rarest[pairs[first] >> 32] = pairs[first] & 0xFFFFFFFF
+    return covers, rarest, _sort_owners(rows, columns, order), order
+
+
+def _sort_owners(rows: Ints, columns: Ints, order: Ints) -> Ints:
+    """Return pairs of an element and the place of a row in the order, ascending."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return np.sort(columns << 32 | place[rows])
 
 
 def _find_superfluous(
     rows: CoverMatrix,
     rarest: Ints,
-    owners: sparse.csr_array,
+    owners: Ints,
     order: Ints,
     costs: Ints,
     work: Work,
@@ -195,7 +197,8 @@ def _find_superfluous(
     rows : CoverMatrix
     rarest : ndarray of int64
         All supersets of row `j` are among the owners of `rarest[j]`.
-    owners : sparse matrix, elements x rows in `order`
+    owners : ndarray of int64
+        The elements and the places in `order` of the rows that contain them: see `_sort_owners`.
     order, costs : ndarray of int64
         Of a row and a superset of it, the earlier one of no higher cost is kept.
     work : Work
@@ -207,12 +210,9 @@ def _find_superfluous(
     rarest, costs = rarest[order], costs[order]
     dropped: Flags = (np.diff(rows.indptr) == 0)[order]
     words = np.repeat(np.arange(len(rows)) << 32, np.diff(rows.indptr)) | rows.words
-    elements_of = np.repeat(np.arange(owners.shape[0]), np.diff(owners.indptr))
-    own = np.searchsorted(elements_of << 32 | owners.indices, rarest << 32 | np.arange(len(order)))
-    if drop_supersets:
-        n_others, sign = owners.indptr[np.minimum(rarest + 1, owners.shape[0])] - own - 1, 1
-    else:
-        n_others, sign = own - owners.indptr[rarest], -1
+    own = np.searchsorted(owners, rarest << 32 | np.arange(len(order)))
+    ends, sign = np.searchsorted(owners, rarest + drop_supersets << 32), 2 * drop_supersets - 1
+    n_others = sign * (ends - own) - drop_supersets
     active = np.flatnonzero((n_others > 0) & ~dropped)
     done, width = 0, 1
     while len(active):  # the nearest rows first: they are often equal
@@ -224,7 +224,7 @@ def _find_superfluous(
             counts = np.minimum(n_others[some] - done, width)
             subset = np.repeat(some, counts)
             offsets = np.arange(len(subset)) - np.repeat(np.cumsum(counts) - counts, counts)
-            superset = owners.indices[own[subset] + sign * (done + 1 + offsets)].astype(np.int64)
+            superset = owners[own[subset] + sign * (done + 1 + offsets)] & 0xFFFFFFFF
             keeper, loser = (subset, superset) if drop_supersets else (superset, subset)
             pairs = np.flatnonzero((costs[keeper] <= costs[loser]) & ~dropped[loser])
             is_subset = _is_subset(rows, words, order[subset[pairs]], order[superset[pairs]])

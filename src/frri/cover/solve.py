@@ -23,7 +23,7 @@ from frri.cover.bounds import subgradient_bound
 from frri.cover.branch_and_bound import BranchAndBound
 from frri.cover.budget import CELLS, Work
 from frri.cover.local_search import LocalSearch
-from frri.cover.matrix import CoverLists, CoverMatrix, greedy_cover
+from frri.cover.matrix import CoverLists, CoverMatrix, greedy_cover, pairs_of
 from frri.cover.reduce import components, find_forced, label_components, reduce, undominated
 
 Status = Literal["optimal", "feasible"]
@@ -128,12 +128,11 @@ class Problem:
     def __init__(
         self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool, has_dominated: bool = True
     ) -> None:
-        coverable = np.bincount(matrix.indices, minlength=matrix.shape[1]) > 0
-        self.matrix = matrix[:, np.flatnonzero(coverable)]
+        self.matrix = matrix[:, np.unique(matrix.indices)]
         self.tie_break, self.has_dominated = tie_break, has_dominated
         # Without the second objective, dominance need not respect costs.
         self.costs = costs if tie_break else np.zeros_like(costs)
-        self.forced = find_forced(self.matrix)
+        self.forced = find_forced(*pairs_of(self.matrix))
         self.lower_bound = len(self.forced)
         self.cost_proved = self.settled = self.has_cover = False
         candidates, objects = (np.arange(size) for size in self.matrix.shape)
@@ -142,17 +141,18 @@ class Problem:
     @property
     def cover(self) -> Ints:
         """The best complete cover known, ascending."""
-        if self.has_cover:
-            return self._division.cover
-        left = self.matrix[:, self._left_by_forced()]
-        more = greedy_cover(CoverMatrix.from_sparse(left), self.costs)
-        return np.sort(np.concatenate((self.forced, more)))
+        if not self.has_cover:  # stopped before there was one
+            left = self.matrix[:, self._left_by_forced()]
+            more = greedy_cover(CoverMatrix.from_pairs(*pairs_of(left), left.shape), self.costs)
+            self._division = self._division._replace(taken=np.concatenate((self.forced, more)))
+            self.has_cover = True
+        return self._division.cover
 
     def run(self, work: Work) -> None:
         """Solve for all objectives; on `Exhausted`, the results are as good as they got."""
         tied = self._division
         if self.tie_break and self.has_dominated:
-            keep = undominated(self.matrix, self.costs, work)
+            keep = undominated(*pairs_of(self.matrix), self.costs, work)
             tied = tied._replace(ids=np.flatnonzero(keep))
         if self.tie_break:
             tied = self._divide(tied, work)
@@ -182,8 +182,8 @@ class Problem:
         for rows, columns in components(matrix):
             work.check_time()
             relation, prices = matrix[rows][:, columns], self.costs[ids[rows]]
-            cover = greedy_cover(CoverMatrix.from_sparse(relation), prices)
-            parts.append(Component(ids[rows], relation, prices, cover))
+            covers = CoverMatrix.from_pairs(*pairs_of(relation), relation.shape)
+            parts.append(Component(ids[rows], relation, prices, greedy_cover(covers, prices)))
         taken = np.concatenate((division.taken, division.ids[forced]))
         return Division(taken, ids, division.objects[objects], parts)
 
@@ -216,9 +216,7 @@ class Problem:
 
     def _left_by_forced(self) -> Ints:
         """Return the objects that no forced candidate covers."""
-        left = np.ones(self.matrix.shape[1], dtype=bool)
-        left[self.matrix[self.forced].indices] = False
-        return np.flatnonzero(left)
+        return np.setdiff1d(np.arange(self.matrix.shape[1]), self.matrix[self.forced].indices)
 
     def _solve_parts(
         self, solve: Callable[["Component", Work], None], fraction: float, work: Work
@@ -287,7 +285,7 @@ class Component:
             if self.proved or not _has_tableau(matrix):
                 return
             costs = self.costs[candidates]
-            start = greedy_cover(CoverMatrix.from_sparse(matrix), costs)
+            start = greedy_cover(CoverMatrix.from_pairs(*pairs_of(matrix), matrix.shape), costs)
         lists, ones = CoverLists.of(matrix), np.ones(len(candidates), dtype=np.int64)
         search = BranchAndBound(lists, ones, len(self.inside) - len(taken), work)
         try:
