@@ -173,8 +173,10 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         names, encoded = column_names(X), isinstance(X, EncodedTable)
         numeric = all(attribute.kind == "numeric" for attribute in attributes)
         if names is None and numeric and not encoded:
-            X = self._plain_numbers(X)
-            return np.asarray(validate_data(self, X, reset=False, **self._number_options()))
+            X, options = self._plain_numbers(X), self._number_options()
+            if isinstance(X, np.ndarray) and X.dtype.kind in "fiub":
+                options["ensure_all_finite"] = False  # it is checked already
+            return np.asarray(validate_data(self, X, reset=False, **options))
         if encoded or {attribute.name for attribute in attributes} <= set(names or ()):
             # An error in a column is raised before one about its place.
             matrix = to_matrix(X, attributes)

@@ -114,20 +114,16 @@ class RuleArrays:
         """
         columns = self.columns[which]
         x = block[:, columns] if block.shape[1] else np.zeros((len(block), len(columns)))
-        result = np.ones_like(x)
-        for sign, support, core, slope in (
-            (1.0, self.support_low[which], self.core_low[which], self.slope_low[which]),
-            (-1.0, self.support_high[which], self.core_high[which], self.slope_high[which]),
-        ):
-            if not np.isinf(support).all():
-                with np.errstate(over="ignore"):  # infinitely far away is far away
-                    side = x - support
-                    side /= sign * slope
-                np.copyto(side, 1.0, where=x >= core if sign > 0.0 else x <= core)
-                np.minimum(result, side, out=result)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinitely far away is far away
+            result, right = x - self.support_low[which], self.support_high[which] - x
+            result /= self.slope_low[which]
+            right /= self.slope_high[which]
+        np.copyto(result, 1.0, where=x >= self.core_low[which])
+        np.copyto(right, 1.0, where=x <= self.core_high[which])
+        np.minimum(result, right, out=result)
         outside, missing = self.outside[which], np.isnan(x)
-        at = np.flatnonzero(self.code_0[which] >= 0)
-        if len(at):
+        if len(self.allowed):
+            at = np.flatnonzero(self.code_0[which] >= 0)
             codes = np.where(missing[:, at], -1.0, x[:, at]).astype(np.intp)
             holds = self.allowed[self.code_0[which][at] + codes]
             result[:, at] = np.where(holds, 1.0, outside[at])

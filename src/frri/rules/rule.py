@@ -256,8 +256,8 @@ def _find_condition_problems(condition: Condition, kind: str | None) -> Iterator
         yield f"uses {condition.attribute!r}, which is not an attribute."
     if isinstance(condition, NumericCondition) == (kind == "nominal"):
         yield f"{where} that does not fit a {kind} attribute."
-    ends = condition.trapezoid if isinstance(condition, NumericCondition) else ()
-    farthest = max((abs(end) for end in ends if isfinite(end)), default=0.0)
-    if kind == "date" and farthest > FARTHEST_DATE:
-        limit = f"they may be {FARTHEST_DATE:g} days away"
-        yield f"{where} beyond all dates, {farthest:g} days from 1970; {limit}."
+    if kind == "date" and isinstance(condition, NumericCondition):
+        farthest = max((abs(end) for end in condition.trapezoid if isfinite(end)), default=0.0)
+        if farthest > FARTHEST_DATE:
+            limit = f"they may be {FARTHEST_DATE:g} days away"
+            yield f"{where} beyond all dates, {farthest:g} days from 1970; {limit}."
