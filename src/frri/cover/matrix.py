@@ -282,11 +282,11 @@ def greedy_order(covers: CoverMatrix, costs: Ints, missing: Words | None = None)
         starts = np.cumsum(lengths) - lengths
         places = np.repeat(indptr[rows] - starts, lengths)
         places += np.arange(len(places))
-        counts = np.bitwise_count(bits[places] & missing[words[places]])
+        counts = np.bitwise_count(bits.take(places) & missing.take(words.take(places)))
         front = np.sort(np.add.reduceat(counts, starts, dtype=np.int64) << RANKS | ranks)
         front = front[front > LARGEST_RANK]
         n_front *= 2
-        if len(front) and front[-1] >= rest.max(initial=0):
+        if len(front) and front[-1] >= rest[-1:].max(initial=0):
             j = ranked[front[-1] & LARGEST_RANK]
             chosen.append(j)
             missing[words[indptr[j] : indptr[j + 1]]] &= ~bits[indptr[j] : indptr[j + 1]]
