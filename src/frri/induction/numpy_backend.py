@@ -177,7 +177,7 @@ class Ranking:
         counts = np.repeat(origin, self.columns.shape[1], axis=1)
         step = self.width // 2
         while step:
-            values = np.take(self.ascending, counts + (step - 1))
+            values = self.ascending.take(counts + (step - 1), mode="clip")
             values -= self.columns
             counts += step * compare(values, bounds)
             step //= 2
@@ -203,7 +203,7 @@ class Ranking:
         np.bitwise_or.accumulate(sets, axis=2, out=sets)
         chosen = (np.take_along_axis(slots, count, axis=1) - 1 for count in counts)
         return [
-            np.stack([words[:, slot] for words, slot in zip(sets, some, strict=True)])
+            np.stack([words.take(slot, axis=1) for words, slot in zip(sets, some, strict=True)])
             for some in chosen
         ]
 
