@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from frri.export.dbt import to_dbt
-from frri.export.dmn import to_dmn
+from frri.export.decision_tables import to_dmn, to_jdm
 from frri.export.excel import to_excel
 from frri.export.javascript import to_javascript
-from frri.export.jdm import to_jdm
 from frri.export.onnx import to_onnx
 from frri.export.python import to_python
 from frri.export.sql import to_sql
