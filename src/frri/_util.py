@@ -194,6 +194,8 @@ class Progress:
     ----------
     what : str
         Description of the work.
+    patience : float, default=1.0
+        Seconds before the first line.
     closing : bool, default=False
         If True, the last line is the time that was taken.
     """
@@ -202,8 +204,8 @@ class Progress:
     active: ClassVar[list["Progress"]] = []
     shown: ClassVar[bool] = True
 
-    def __init__(self, what: str, *, closing: bool = False) -> None:
-        self.what, self.closing = what, closing
+    def __init__(self, what: str, patience: float = 1.0, *, closing: bool = False) -> None:
+        self.what, self.patience, self.closing = what, patience, closing
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._shown = False
@@ -226,7 +228,7 @@ class Progress:
 
     def _watch(self) -> None:
         """Write one line that counts on a terminal, a further line now and then elsewhere."""
-        wait = 1.0
+        wait = self.patience
         while Progress.shown and not self._over.wait(wait):
             seconds = time.perf_counter() - self._start
             self._shown = True

@@ -1,4 +1,4 @@
-"""Encode tables: named, typed columns become one float64 matrix, whose gaps can be imputed.
+"""Encode tables: named, typed columns become one float64 matrix; impute missing values.
 
 Numeric values stay as they are, nominal values become the position of their category (-1 for one
 never seen in training) and missing values become NaN. Everything that computes works on that
