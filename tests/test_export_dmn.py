@@ -11,8 +11,7 @@ import pytest
 import zen
 
 from frri import Attribute, NominalCondition, NumericCondition, Rule, RuleSet
-from frri.export.dmn import NAMESPACE, to_dmn
-from frri.export.jdm import to_jdm
+from frri.export.decision_tables import NAMESPACE, to_dmn, to_jdm
 from frri.table import to_matrix
 from programs import required
 from random_models import random_models, random_rows

@@ -223,7 +223,7 @@ def read_any(content, suffix):
     from frri.readers.files import read_parquet
 
     if suffix == "csv":
-        read_delimited(content, "x.csv")
+        read_delimited(content, "x.csv", ReadOptions())
     elif suffix == "parquet":
         read_parquet(content, "x.parquet")
     else:

@@ -16,7 +16,7 @@ from browser_pages import embedded
 from frri import Attribute, FRRIClassifier, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.cli import main
 from frri.report import facts, report_html, write_report
-from frri.report.encode import encode_codes, encode_numbers
+from frri.report.facts import encode_codes, encode_numbers
 from frri.report.page import headline
 from frri.rules.text import condition_texts
 

@@ -39,8 +39,7 @@ from frri.readers.infer_types import resolve_words
 from frri.rules import RuleSet
 from frri.rules.measures import evaluation_of
 from frri.selection.candidates import decision_parameters
-from frri.selection.holdout import FOLDS
-from frri.selection.metrics import METRICS
+from frri.selection.holdout import FOLDS, METRICS
 from frri.table import Attribute, encode_frame
 from frri.table.columns import ordered_categories
 from frri.table.encode import summarize_table
@@ -439,7 +438,11 @@ def _say_scores(arguments: Arguments, model: Any) -> None:
         forced = f" (force with --cv {FOLDS})" * reason.startswith("only")
         say(f"Not cross-validated: {reason}{forced}")
     others = [one for one in model.leaderboard_ if one["name"] != model.best_name_]
-    scores = [f"{one['name']} {one['score']:.2f}{_size(one)}" for one in others]
+    scores = [
+        f"{one['name']} {one['score']:.2f}"
+        + (f" ({one['rules']:.0f} rules)" if "rules" in one else "")
+        for one in others
+    ]
     path = model.path_
     if path is not None and path.best > path.chosen:
         sizes = (path.chosen, path.best)
@@ -453,8 +456,3 @@ def _say_scores(arguments: Arguments, model: Any) -> None:
         say("Next: the same with -o model.json saves the rules as a model")
     elif arguments.output != "-":
         say(f"Next: frri rules {arguments.output}")
-
-
-def _size(entry: Mapping[str, Any]) -> str:
-    """Return the number of rules of an entry of a leaderboard, if it has rules."""
-    return f" ({entry['rules']:.0f} rules)" if "rules" in entry else ""

@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Any, ClassVar
 
 from frri.export.program import Assignment, Branch, Expr, Program, Step
@@ -129,11 +131,11 @@ class ScriptPrinter(ExpressionPrinter):
     assign, result, comment : str
         Templates of assignments and of results of a branch (name, value), and of comments.
     template, indent, table : str
-        The module around the steps, the indentation of steps, and the template of a table of texts
-        (name, table).
+        The file of the module around the steps, in the folder `templates`, the indentation of
+        steps, and the template of a table of texts (name, table).
     readers : mapping
-        For each kind of column the function that reads it, and the parts of the module that define
-        this function.
+        For each kind of column the functions of this file that are needed to read it, the last of
+        which reads it.
     """
 
     assign: ClassVar[str]
@@ -156,7 +158,7 @@ class ScriptPrinter(ExpressionPrinter):
             arguments.append(f"_X{position + 1}")
             if attribute.categories and folding(attribute.categories) is str.lower:
                 arguments.append(self.literal(True))
-        return f"{self.readers[attribute.kind][0]}({', '.join(arguments)})"
+        return f"{self.readers[attribute.kind][-1]}({', '.join(arguments)})"
 
     def module(self, target: str) -> str:
         """Return the whole source; the target is shown in a comment."""
@@ -164,23 +166,28 @@ class ScriptPrinter(ExpressionPrinter):
         self.comments = program.comments
         tables = {f"_X{j + 1}": _column_texts(attribute) for _, j, attribute in program.columns}
         kinds = dict.fromkeys(attribute.kind for _, _, attribute in program.columns)
-        readers = dict.fromkeys(part for kind in kinds for part in self.readers[kind][1:])
-        return self.template.format(
-            target=target,
-            classes=self.literal(list(ruleset.classes)),
-            columns=self.literal([attribute.name for attribute in ruleset.attributes]),
-            tables="".join(
-                self.table.format(name, self.literal(t)) for name, t in tables.items() if t
-            ),
-            steps=self._indented(program.steps),
-            prediction=self.expression(program.prediction),
-            rule=self.expression(program.rule),
-            score=self.expression(program.score),
-            scores=self._expressions(program.scores),
-            degrees=self._expressions(program.degrees),
-            probability_steps=self._indented(program.probability_steps),
-            probabilities=self._expressions(program.probabilities),
-            readers="".join(readers),
+        readers = dict.fromkeys(name for kind in kinds for name in self.readers[kind])
+        parts = _read_parts(self.template)
+        return (
+            parts["module"]
+            .rstrip()
+            .format(
+                target=target,
+                classes=self.literal(list(ruleset.classes)),
+                columns=self.literal([attribute.name for attribute in ruleset.attributes]),
+                tables="".join(
+                    self.table.format(name, self.literal(t)) for name, t in tables.items() if t
+                ),
+                steps=self._indented(program.steps),
+                prediction=self.expression(program.prediction),
+                rule=self.expression(program.rule),
+                score=self.expression(program.score),
+                scores=self._expressions(program.scores),
+                degrees=self._expressions(program.degrees),
+                probability_steps=self._indented(program.probability_steps),
+                probabilities=self._expressions(program.probabilities),
+                readers="".join(map(parts.__getitem__, readers)),
+            )
         )
 
     def _expressions(self, nodes: Sequence[Expr]) -> str:
@@ -205,6 +212,14 @@ class ScriptPrinter(ExpressionPrinter):
             holds, fails = ([f"{self.indent}{line}" for line in side] for side in sides)
             lines += self.branch(step, holds, fails)
         return lines
+
+
+@cache
+def _read_parts(template: str) -> dict[str, str]:
+    """Return the parts of a file of the folder `templates`, each begun by a line with its name."""
+    text = files("frri.export").joinpath("templates", template).read_text(encoding="utf-8")
+    names_and_parts = re.split(r"^\S+ --- (\w+)\n", text, flags=re.MULTILINE)[1:]
+    return dict(zip(names_and_parts[::2], names_and_parts[1::2], strict=True))
 
 
 def _column_texts(attribute: Attribute) -> dict[str, Any]:

@@ -28,13 +28,6 @@ def to_text(ruleset: RuleSet) -> str:
     return str(ruleset)
 
 
-def numbered_lines(ruleset: RuleSet) -> list[str]:
-    """Return the lines with the numbers of the rules; lines after the rules have none."""
-    lines = to_text(ruleset).splitlines()
-    numbers = (f"{r}. " if r <= len(ruleset) else "" for r in range(1, len(lines) + 1))
-    return [number + line for number, line in zip(numbers, lines, strict=True)]
-
-
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]~$|#!(){}@])")
 
 

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -39,8 +38,6 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     # Whether they multiply the sample weights; otherwise the estimator uses them in another way.
     _class_weight_of_objects = True
 
-    classes_: NDArray[Any]
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its class labels.
 
@@ -62,20 +59,6 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
         class_weight = self.class_weight if self._class_weight_of_objects else None
         table = self._training_table(X, y, sample_weight, class_weight)
         return self._calibrate(table, self._learn(table))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        matrix = self._new_values(X)
-        return self.classes_[self.ruleset_.predict_index(matrix, n_jobs=self.n_jobs)]
 
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of every class, in the order of `classes_`.

@@ -66,20 +66,6 @@ class RuleRegressor(RegressorMixin, RuleLearner):  # type: ignore[misc]
         self.ruleset_ = replace(self.ruleset_, about=about)
         return self
 
-    def predict(self, X: Any) -> Floats:
-        """Predict the number of each row.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        table = EncodedTable(self._new_values(X), self.ruleset_.attributes)
-        return np.asarray(self.ruleset_.predict(table, n_jobs=self.n_jobs))
-
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
         """Predict an interval for each sample; `calibration_fraction` must be above 0.
 

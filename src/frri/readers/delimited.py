@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from frri._util import import_pandas, quote_name
-from frri.readers.infer_types import DEFAULTS, NA_VALUES, ReadOptions, infer_columns
+from frri.readers.infer_types import NA_VALUES, ReadOptions, infer_columns
 from frri.table.columns import Frame
 
 SEPARATORS = ",;\t|"
@@ -30,12 +30,12 @@ _CODE = re.compile(r"0\d+")
 _LONG_ROW = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
-def read_delimited(content: bytes, name: str, options: ReadOptions = DEFAULTS) -> Frame:
+def read_delimited(content: bytes, name: str, options: ReadOptions) -> Frame:
     r"""Read a table from the bytes of a file of separated values; messages call it by its name.
 
     Examples
     --------
-    >>> read_delimited(b"a\tb\n1\tx\n", "example")
+    >>> read_delimited(b"a\tb\n1\tx\n", "example", ReadOptions())
        a  b
     0  1  x
     >>> read_delimited(b"code\n01\nNA\n", "example", ReadOptions({"code": ["01"]}))

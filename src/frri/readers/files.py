@@ -153,16 +153,13 @@ def _check_size(n_bytes: int, name: str) -> None:
         )
 
 
-def _open_zstd(file: Any) -> Any:
-    arrow = import_optional("pyarrow", "Reading .zst files", "tables")
-    return arrow.input_stream(file, compression="zstd")
-
-
 _DECOMPRESS: dict[str, Callable[[Any], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
-    ".zst": _open_zstd,
+    ".zst": lambda file: import_optional("pyarrow", "Reading .zst files", "tables").input_stream(
+        file, compression="zstd"
+    ),
 }
 
 

@@ -59,9 +59,6 @@ class ReadOptions(NamedTuple):
         return None if self.typed is None or name in self.typed else ()
 
 
-DEFAULTS = ReadOptions()
-
-
 # ------------------------------------------------------------------ inferred types
 def infer_columns(frame: Frame, options: ReadOptions) -> Frame:
     """Infer the types of the columns of strings, except of those declared as strings."""

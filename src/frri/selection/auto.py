@@ -28,8 +28,7 @@ from frri.selection.candidates import (
     make_estimator,
     plan,
 )
-from frri.selection.holdout import Holdout, HoldoutResult
-from frri.selection.metrics import LOWER_IS_BETTER, METRICS
+from frri.selection.holdout import LOWER_IS_BETTER, METRICS, Holdout, HoldoutResult
 
 # Candidate that leads unless another is clearly better, and the loss of score that fewer conditions
 # are worth, at most.
@@ -60,9 +59,8 @@ class AutoRules(RuleLearner):
     random_state: int = 0
 
     _task = "classification"
-    # Of the base class of the task: checks the training data, which have these classes.
+    # Of the base class of the task: checks the training data.
     _training_table: ClassVar[Any]
-    classes_: Any = field(init=False)
 
     best_estimator_: Any = field(init=False)
     best_name_: str = field(init=False)

@@ -3,7 +3,6 @@
 from frri.learners.frri.bagging import FRRIBaggingClassifier
 from frri.learners.frri.classifier import FRRIClassifier, NotEnoughMemoryError
 from frri.learners.frri.ordinal import FRRIOrdinalClassifier
-from frri.learners.frri.pipeline import too_many_rules
 from frri.learners.frri.regressor import FRRIRegressor
 
 __all__ = [
@@ -12,5 +11,4 @@ __all__ = [
     "FRRIOrdinalClassifier",
     "FRRIRegressor",
     "NotEnoughMemoryError",
-    "too_many_rules",
 ]

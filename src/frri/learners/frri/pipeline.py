@@ -200,10 +200,11 @@ class FRRILearner(RuleLearner):
             rows = join_names((str(row + 1) for row in self._uncoverable), 10)
             count = f"{len(self._uncoverable)} of {len(table.values)} objects"
             self._warn(f"{count} {self._reason_uncovered(table)}: rows {rows}.")
-        n_rules = self.selection_.n_rules
-        if self._warns_of_many_rules and too_many_rules(n_rules, len(table.values)):
+        n_rules, n_samples = self.selection_.n_rules, len(table.values)
+        many = n_samples >= ENOUGH_SAMPLES and n_rules > MANY_RULES * n_samples
+        if self._warns_of_many_rules and many:
             self._warn(
-                f"{self._name()} needs {n_rules} rules for {len(table.values)} objects, because "
+                f"{self._name()} needs {n_rules} rules for {n_samples} objects, because "
                 "classes overlap; CompactFRRIClassifier, RIPPERClassifier or "
                 "AdditiveRulesClassifier needs fewer and may predict better."
             )
@@ -488,15 +489,3 @@ def _given_orders(order: Any, shape: tuple[int, ...]) -> Positions:
             f"got {short_repr(rows[np.argmin(valid)].tolist())}."
         )
     return array.astype(np.intp)
-
-
-# --- Checks and messages
-def too_many_rules(n_rules: int, n_samples: int) -> bool:
-    """Return whether the number of rules suggests another estimator.
-
-    Examples
-    --------
-    >>> too_many_rules(40, 100), too_many_rules(9, 150)
-    (True, False)
-    """
-    return n_samples >= ENOUGH_SAMPLES and n_rules > MANY_RULES * n_samples
