@@ -23,7 +23,8 @@ import naive_baselines as naive
 from frri._compile import compiled
 from frri.learners.ripper import _kernels as kernels
 from frri.learners.ripper import ripper as growing
-from frri.learners.ripper._kernels import SortedColumns, length_of_errors
+from frri.learners.ripper._kernels import SortedColumns
+from frri.learners.ripper.description_length import length_of_errors
 from frri.learners.ripper.furia import FURIAClassifier
 from frri.learners.ripper.ripper import (
     ClassProblem,

@@ -25,9 +25,11 @@ from frri.learners.training_table import TrainingTable
 from frri.rules import Rule, RuleSet
 from frri.rules.contributions import feature_importances
 from frri.rules.inference import Decision
-from frri.table import EncodedTable, column_names, encode, to_matrix
+from frri.table import EncodedTable, column_names, to_matrix
 from frri.table.checks import check_complete, check_numbers, check_whole_numbers
 from frri.table.columns import check_no_records, is_missing, plain_table
+from frri.table.encode import check_order, describe_columns, encode_columns, encode_frame
+from frri.table.impute import impute_missing
 
 # Arrays with more values than this (an order of features for every sample) are only described.
 MOST_VALUES = 1_000
@@ -139,8 +141,8 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
                 check_whole_numbers(column, f"Column {j}")
             values, y = validate_data(self, X, y, **self._number_options())
             made_up = [f"x{j}" for j in range(values.shape[1])]
-            return EncodedTable(values, encode.describe_columns(values, made_up)), y
-        table = X if isinstance(X, EncodedTable) else encode.encode_frame(X)
+            return EncodedTable(values, describe_columns(values, made_up)), y
+        table = X if isinstance(X, EncodedTable) else encode_frame(X)
         validate_data(self, X, y, skip_check_array=True)
         if isinstance(X, EncodedTable):
             self.feature_names_in_ = np.array([a.name for a in X.attributes], dtype=object)
@@ -160,7 +162,7 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
     def _weighed(self, table: TrainingTable, weights: Floats | None) -> TrainingTable:
         """Return a table with weights, its missing values imputed if they are to be."""
         if self.missing == "typical":
-            filled = encode.impute_missing(table.encoded, weights)
+            filled = impute_missing(table.encoded, weights)
             table = replace(table, values=filled.matrix, attributes=filled.attributes)
         return replace(table, weights=weights)
 
@@ -202,9 +204,9 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
             if names is None:
                 matrix = to_matrix(X, attributes)
             else:
-                matrix = encode.encode_columns([X[name] for name in X.columns], attributes)
+                matrix = encode_columns([X[name] for name in X.columns], attributes)
         used = self.ruleset_.used_attributes if self._allows_missing() else None
-        encode.check_order(X, attributes, matrix, used)
+        check_order(X, attributes, matrix, used)
         if not self._allows_missing():
             check_complete(matrix, attributes)
         return matrix

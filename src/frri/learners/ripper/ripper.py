@@ -18,7 +18,14 @@ from frri._compile import compiled, pays
 from frri._util import Flags, Floats, Positions
 from frri.learners.calibration import equal_rows
 from frri.learners.ripper import _kernels as kernels
-from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, DescriptionLength, SortedColumns
+from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, SortedColumns
+from frri.learners.ripper.description_length import (
+    TOLERANCE,
+    DescriptionLength,
+    length_of_errors,
+    length_of_rule,
+    mostly_wrong,
+)
 from frri.learners.rule_limits import LimitedRuleClassifier, MeasuredRule
 from frri.learners.training_table import TrainingTable, are_integers
 from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
@@ -279,7 +286,7 @@ class ClassProblem:
         """
         rules, later = list(rules), first_later([rule.covers for rule in rules])
         left, covered, positives, position = self.everything, 0.0, 0.0, 0
-        running = shortest = kernels.length_of_errors(self.length, covered, positives)
+        running = shortest = length_of_errors(self.length, covered, positives)
         while positives < self.length.positives:
             added = position == len(rules)
             if added:
@@ -289,12 +296,11 @@ class ClassProblem:
             rule = rules[position]
             t, p = self._weights((rule.covers & left.rows).nonzero()[0])
             if added:
-                before = kernels.length_of_errors(self.length, covered, positives)
-                after = kernels.length_of_errors(self.length, covered + t, positives + p)
-                running += after + rule.bits - before
+                after = length_of_errors(self.length, covered + t, positives + p)
+                running += after + rule.bits - length_of_errors(self.length, covered, positives)
                 shortest = min(shortest, running)
-                too_long = running > shortest + SLACK + kernels.TOLERANCE
-                if too_long or p <= 0 or kernels.mostly_wrong(t, p):
+                too_long = running > shortest + SLACK + TOLERANCE
+                if too_long or p <= 0 or mostly_wrong(t, p):
                     break
             covered, positives = covered + t, positives + p
             left = self._without(left, rule.covers)
@@ -329,9 +335,9 @@ class ClassProblem:
         if len(tests) != len(old.tests):
             revision = self._rule(tests)
             revised = self._length_with(revision, *known)
-        if as_it_is < revised + kernels.TOLERANCE and as_it_is < renewed + kernels.TOLERANCE:
+        if as_it_is < revised + TOLERANCE and as_it_is < renewed + TOLERANCE:
             return old
-        return revision if revised < renewed + kernels.TOLERANCE else replacement
+        return revision if revised < renewed + TOLERANCE else replacement
 
     def _length_with(
         self, rule: CrispRule, position: int, later: Firsts, left: Flags, counted: Floats
@@ -398,7 +404,7 @@ class ClassProblem:
 
     def _rule(self, tests: Tests) -> CrispRule:
         covers = self._kernels.covered(self.columns, tests)
-        return CrispRule(tests, covers, kernels.length_of_rule(len(tests), self.columns.n_tests))
+        return CrispRule(tests, covers, length_of_rule(len(tests), self.columns.n_tests))
 
     # ------------------------------------------------------------------ samples
     def _without(self, left: Remaining, covered: Flags) -> Remaining:
