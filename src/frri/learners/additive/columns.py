@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._compile import either
+from frri._compile import either, kernel
 from frri._reproducible import total
 from frri._util import Flags, Floats
 from frri.learners.training_table import are_integers
@@ -357,3 +357,37 @@ def _binned_loops(values: Floats, bins: Integers, n_bins: int, lanes: Floats) ->
 
 
 binned = either(interpreted=_binned_arrays, loops=_binned_loops)
+
+
+@kernel
+def threshold_gains(sums: Floats, ramps: Any, terms: Any) -> Floats:
+    """Return the gains of conditions by column, threshold and side, from the sums of bins.
+
+    They are those of `StagewiseInduction._gains` and `SoftColumns.from_bins`, bit for bit.
+    """
+    (first, last, thresholds, half_widths), (penalty, weight, sign, least) = ramps, terms
+    n_scores = (len(sums) - 2) // 5
+    n_lanes = 2 * n_scores + 1
+    gains, lanes = np.zeros((*thresholds.shape, 2)), np.zeros(n_lanes)
+    for j in range(len(thresholds)):
+        running = sums[:, j, :-1].T.copy()
+        for b in range(1, len(running)):
+            for k in range(len(sums)):
+                running[b, k] += running[b - 1, k]
+        for i in range(np.isfinite(half_widths[j]).sum()):
+            below, upto, half = running[first[j, i] - 1], running[last[j, i] - 1], half_widths[j, i]
+            for side in range(2):
+                slope, edge = (0.5 - side) / half, thresholds[j, i] + (1.0 - 2.0 * side) * half
+                for k in range(n_lanes):
+                    level, tilted = upto[k] - below[k], upto[n_lanes + k] - below[n_lanes + k]
+                    line, factor = edge * level - tilted, slope
+                    if n_scores <= k < 2 * n_scores:
+                        place = 2 * n_lanes - n_scores + k
+                        line = edge * (line - tilted) + (upto[place] - below[place])
+                        factor = slope * slope
+                    lanes[k] = (running[-1, k] - upto[k] if side else below[k]) + line * factor
+                if lanes[-1] >= least and (sign == 0 or sign * lanes[0] > 0.0):
+                    for k in range(n_scores):
+                        curved = lanes[n_scores + k] - lanes[-1] * lanes[-1] / weight
+                        gains[j, i, side] += lanes[k] * lanes[k] / (2.0 * (curved + penalty))
+    return gains

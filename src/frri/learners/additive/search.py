@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frri._compile import compiled
 from frri._reproducible import log, snap, solve, total
 from frri._util import Flags, Floats
+from frri.learners.additive import columns as kernels
 from frri.learners.additive.blocks import AdditiveModel, SampleBlocks, Tests
 from frri.learners.additive.columns import ONE_OF, SoftColumns, SoftTest
 from frri.learners.size_cv import Folds, SizePath
@@ -348,13 +350,18 @@ class StagewiseInduction:
 
     def _best_threshold(self, tests: Tests, sums: Floats, sign: int) -> Iterator[Candidate]:
         """Yield the best threshold of all ordered features, if there is one."""
-        ordered = self.columns.ordered
-        gains = self._gains(self.columns.from_bins(sums), sign)
+        columns, ordered = self.columns, self.columns.ordered
+        if self.blocks.blocks[0].compile:
+            ramps = columns.first, columns.last, columns.thresholds, columns.half_widths
+            terms = self.penalty, self.weight if self.squared else np.inf, sign, LEAST_MEMBERSHIP
+            gains = compiled(kernels).threshold_gains(sums, ramps, terms)
+        else:
+            gains = self._gains(columns.from_bins(sums), sign)
         for test in tests:
             if test.side != ONE_OF:
                 k = ordered.searchsorted(test.attribute)
                 gains[k, :, test.side] = 0.0
-                gains[k, ~self.columns.may_join(test), 1 - test.side] = 0.0
+                gains[k, ~columns.may_join(test), 1 - test.side] = 0.0
         if self.allowed is not None:
             gains *= self.allowed[sign][ordered][:, None, :]
         flat = gains.ravel()
