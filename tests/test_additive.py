@@ -189,6 +189,12 @@ def test_the_compiled_kernel_adds_the_same(table):
     lanes[n_scores:] = np.abs(lanes[n_scores:])
     arrays = kernels.binned(*layout, lanes)
     np.testing.assert_array_equal(compiled(kernels).binned(*layout, lanes), arrays)
+    squared, sign = bool(rng.random() < 0.3), int(rng.integers(-1, 2))
+    fast = induction(columns, None, weights.sum(), 0.5, n_scores=n_scores, squared=squared)
+    ramps = columns.first, columns.last, columns.thresholds, columns.half_widths
+    terms = 0.5, weights.sum() if squared else np.inf, sign, search.LEAST_MEMBERSHIP
+    gains = compiled(kernels).threshold_gains(arrays, ramps, terms)
+    np.testing.assert_array_equal(gains, fast._gains(columns.from_bins(arrays), sign))
 
 
 @pytest.mark.parametrize("n", [2, 65, 66, 300])

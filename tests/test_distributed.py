@@ -516,5 +516,5 @@ def test_blocks_are_sent_without_what_they_remember(blocky, monkeypatch):
     sent = pickle.loads(pickle.dumps(block))
     assert block._degrees
     assert not sent._degrees
-    model = block._last["derivatives"][0]
+    model = block._last["_derivatives"][0]
     np.testing.assert_array_equal(sent.scan(model, (), (0,)), block.scan(model, (), (0,)))

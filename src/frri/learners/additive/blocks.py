@@ -7,6 +7,7 @@ computes its answers from its own columns and the model it is given; what it cac
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from frri.learners.additive import columns as bin_kernels
 from frri.learners.additive.columns import SoftColumns, SoftTest
 
 Tests = tuple[SoftTest, ...]
+Key = TypeVar("Key")
 Result = TypeVar("Result")
 
 # Samples of a block.
@@ -44,6 +46,19 @@ class AdditiveModel(NamedTuple):
 
     rules: tuple[Tests, ...]
     weights: tuple[tuple[float, ...], ...]
+
+
+def keep_last(compute: Callable[[Any, Key], Result]) -> Callable[[Any, Key], Result]:
+    """Keep the last result of a method of a block, and the model or rules it was computed from."""
+
+    @wraps(compute)
+    def kept(block: Any, key: Key) -> Result:
+        known = block._last.get(compute.__name__)  # noqa: SLF001 - the two are one thing
+        if known is None or known[0] != key:
+            known = block._last[compute.__name__] = key, compute(block, key)  # noqa: SLF001
+        return known[1]  # type: ignore[no-any-return]
+
+    return kept
 
 
 @dataclass(eq=False)
@@ -84,44 +99,34 @@ class Block:
         own = (self.weights * degree)[None]
         return np.concatenate([gradients * degree, curvatures * (degree * degree), own])
 
-    def covered(self, tests: Tests) -> Floats:
-        """Return the sum of the sample weights times the degrees of a rule."""
-        return np.array([total(self.weights * self._degree(tests))])
-
     def loss(self, model: AdditiveModel) -> Floats:
         """Return the loss."""
         raise NotImplementedError
 
     def gradient(self, model: AdditiveModel) -> Floats:
-        """Return the loss, and by score its negative gradient by the weights and the base."""
-        gradients, _ = self._derivatives(model)
-        first = product(gradients, self._slices(model))
-        return np.concatenate([self.loss(model), first.ravel()])
+        """Return by score the negative gradient of the loss by the weights and the base."""
+        return product(self._derivatives(model)[0], self._slices(model.rules))
 
     def curvature(self, model: AdditiveModel) -> Floats:
         """Return by score the second derivatives of the loss by the weights and the base.
 
         Those by the weights of two scores are left out.
         """
-        degrees, (_, curvatures) = self._stack(model), self._derivatives(model)
-        return np.array([product(degrees * own, self._slices(model)) for own in curvatures])
+        degrees, slices = self._stack(model.rules), self._slices(model.rules)
+        return np.array([product(degrees * own, slices) for own in self._derivatives(model)[1]])
 
+    @keep_last
     def scores(self, model: AdditiveModel) -> Floats:
         """Return the scores of the samples, one row each."""
-        return self._once("scores", model, lambda: self._new_scores(model))
-
-    def _new_scores(self, model: AdditiveModel) -> Floats:
-        found = np.zeros((len(model.weights), self.columns.n_samples))
-        for weights, degree in zip(np.array(model.weights).T, self._stack(model), strict=True):
+        votes, degrees = np.array(model.weights).T, self._stack(model.rules)
+        found, term = np.zeros((2, len(model.weights), self.columns.n_samples))
+        for weights, degree in zip(votes, degrees, strict=True):
             if weights.any():
-                found += weights[:, None] * degree
+                found += np.multiply(weights[:, None], degree, out=term)
         return found
 
     def _derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
         """Return the negative gradient and the curvature by score and sample."""
-        return self._once("derivatives", model, lambda: self._new_derivatives(model))
-
-    def _new_derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
         raise NotImplementedError
 
     def _degree(self, tests: Tests) -> Floats:
@@ -135,21 +140,15 @@ class Block:
             self._degrees[tests] = degree
         return self._degrees[tests]
 
-    def _stack(self, model: AdditiveModel) -> Floats:
-        """Return the degrees of the rules, and of a rule that always holds for the base."""
-        rules = *model.rules, ()
-        return self._once("stack", rules, lambda: np.array([*map(self._degree, rules)]))
+    @keep_last
+    def _stack(self, rules: tuple[Tests, ...]) -> Floats:
+        """Return the degrees of rules, and of one that always holds for the base."""
+        return np.array([*map(self._degree, (*rules, ()))])
 
-    def _slices(self, model: AdditiveModel) -> Slices:
-        """Return the degrees of the rules and the base, a row for each sample, for products."""
-        return self._once("slices", model.rules, lambda: Slices.of(self._stack(model).T))
-
-    def _once(self, name: str, key: Any, compute: Callable[[], Result]) -> Result:
-        """Return the last result of a computation if it had the same key, or compute it."""
-        if name not in self._last or self._last[name][0] != key:
-            self._last[name] = key, compute()
-        result: Result = self._last[name][1]
-        return result
+    @keep_last
+    def _slices(self, rules: tuple[Tests, ...]) -> Slices:
+        """Return the degrees of rules and the base, a row for each sample, for products."""
+        return Slices.of(self._stack(rules).T)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the block without its caches."""
@@ -172,17 +171,15 @@ class VotingBlock(Block):
             own = scores[self.classes, np.arange(len(self.classes))]
         return np.array([total(self.loss_weights * (log(sums) - own))])
 
+    @keep_last
     def _powers(self, model: AdditiveModel) -> tuple[Floats, Floats]:
         """Return the exponentials of the scores and their sum, to which a first class adds 1."""
+        powers = exp(np.clip(self.scores(model), -LARGEST_SCORE, LARGEST_SCORE))
+        sums = powers.sum(axis=0)
+        return powers, sums + 1.0 if len(powers) == 1 else sums
 
-        def compute() -> tuple[Floats, Floats]:
-            powers = exp(np.clip(self.scores(model), -LARGEST_SCORE, LARGEST_SCORE))
-            sums = powers.sum(axis=0)
-            return powers, sums + 1.0 if len(powers) == 1 else sums
-
-        return self._once("powers", model, compute)
-
-    def _new_derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+    @keep_last
+    def _derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
         powers, sums = self._powers(model)
         probabilities, weights = powers / sums, self.loss_weights
         first = 1 if len(powers) == 1 else 0
@@ -203,10 +200,14 @@ class SummingBlock(Block):
 
     def curvature(self, model: AdditiveModel) -> Floats:
         """Return the second derivatives, which depend on the rules only."""
-        compute = super().curvature
-        return self._once("curvature", model.rules, lambda: compute(model))
+        return self._curvature(model.rules)
 
-    def _new_derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
+    @keep_last
+    def _curvature(self, rules: tuple[Tests, ...]) -> Floats:
+        return product(self._stack(rules) * self.weights, self._slices(rules))[None]
+
+    @keep_last
+    def _derivatives(self, model: AdditiveModel) -> tuple[Floats, Floats]:
         residuals = self.target - self.scores(model)
         return self.weights * residuals, self.weights[None]
 

@@ -16,14 +16,13 @@ running sums over the bins give all thresholds.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 from math import floor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._compile import either
+from frri._compile import either, kernel
 from frri._reproducible import total
 from frri._util import Flags, Floats
 from frri.learners.training_table import are_integers
@@ -163,7 +162,8 @@ class SoftColumns:
         # Missing values, in the last bin, satisfy no test.
         running = np.cumsum(sums[..., :-1], axis=-1)
         flat = running.reshape(len(sums), running.shape[1] * running.shape[2])
-        below, upto = (flat.take(places, axis=-1) for places in self._places)
+        offsets = (np.arange(len(self.ordered)) * (self.n_bins - 1))[:, None] - 1
+        below, upto = (flat.take(ends + offsets, axis=-1) for ends in (self.first, self.last))
         whole = running[..., -1:]
         level, tilted, bend = np.split(upto - below, [n_lanes, 2 * n_lanes])
         result = np.empty((n_lanes, 2, *self.thresholds.shape))
@@ -179,12 +179,6 @@ class SoftColumns:
             line[curved] = bent * (slope * slope)
             np.add(flank, line, out=result[:, side])
         return np.moveaxis(result, 1, -1)
-
-    @cached_property
-    def _places(self) -> Integers:
-        """Positions of the running sums up to the starts and ends of ramps."""
-        offsets = (np.arange(len(self.ordered)) * (self.n_bins - 1))[:, None] - 1
-        return np.stack((self.first, self.last)) + offsets
 
     def membership(self, test: SoftTest) -> Floats:
         """Return the degree to which each sample satisfies a test; 0 where the value is missing."""
@@ -335,8 +329,10 @@ def _binned_arrays(values: Floats, bins: Integers, n_bins: int, lanes: Floats) -
 def _binned_loops(values: Floats, bins: Integers, n_bins: int, lanes: Floats) -> Floats:
     n_columns, n_scores, n_lanes = len(values), len(lanes) // 2, len(lanes)
     n_sums = 2 * n_lanes + n_scores
-    result, terms = np.zeros((n_sums, n_columns, n_bins)), lanes.T.copy()
+    result = np.zeros((n_sums, n_columns, n_bins))
     g, h, m = lanes[0], lanes[n_scores], lanes[n_lanes - 1]
+    used = np.flatnonzero(m > 0.0) if n_scores > 1 else np.zeros(0, dtype=np.intp)
+    terms = lanes[:, used].T.copy()
     for j in range(n_columns):
         sums = np.zeros((n_bins, n_sums))
         for i in range(len(m) if n_scores == 1 else 0):
@@ -349,17 +345,49 @@ def _binned_loops(values: Floats, bins: Integers, n_bins: int, lanes: Floats) ->
                 s[4] += z * h[i]
                 s[5] += z * m[i]
                 s[6] += z * z * h[i]
-        for i in range(len(m) if n_scores > 1 else 0):
-            if m[i] > 0.0:
-                z, s, own = values[j, i], sums[bins[j, i]], terms[i]
-                for k in range(n_lanes):
-                    s[k] += own[k]
-                for k in range(n_lanes):
-                    s[n_lanes + k] += z * own[k]
-                for k in range(n_scores):
-                    s[2 * n_lanes + k] += z * z * own[n_scores + k]
+        for i in range(len(used)):
+            z, b = values[j, used[i]], bins[j, used[i]]
+            for k in range(n_lanes):
+                sums[b, k] += terms[i, k]
+                sums[b, n_lanes + k] += z * terms[i, k]
+            for k in range(n_scores):
+                sums[b, 2 * n_lanes + k] += z * z * terms[i, n_scores + k]
         result[:, j] = sums.T
     return result
 
 
 binned = either(interpreted=_binned_arrays, loops=_binned_loops)
+
+
+@kernel
+def threshold_gains(sums: Floats, ramps: Any, terms: Any) -> Floats:
+    """Return the gains of conditions by column, threshold and side, from the sums of bins.
+
+    They are those of `StagewiseInduction._gains` and `SoftColumns.from_bins`, bit for bit.
+    """
+    (first, last, thresholds, half_widths), (penalty, weight, sign, least) = ramps, terms
+    n_scores = (len(sums) - 2) // 5
+    n_lanes = 2 * n_scores + 1
+    gains, lanes = np.zeros((*thresholds.shape, 2)), np.zeros(n_lanes)
+    for j in range(len(thresholds)):
+        running = sums[:, j, :-1].T.copy()
+        for b in range(1, len(running)):
+            for k in range(len(sums)):
+                running[b, k] += running[b - 1, k]
+        for i in range(np.isfinite(half_widths[j]).sum()):
+            below, upto, half = running[first[j, i] - 1], running[last[j, i] - 1], half_widths[j, i]
+            for side in range(2):
+                slope, edge = (0.5 - side) / half, thresholds[j, i] + (1.0 - 2.0 * side) * half
+                for k in range(n_lanes):
+                    level, tilted = upto[k] - below[k], upto[n_lanes + k] - below[n_lanes + k]
+                    line, factor = edge * level - tilted, slope
+                    if n_scores <= k < 2 * n_scores:
+                        place = 2 * n_lanes - n_scores + k
+                        line = edge * (line - tilted) + (upto[place] - below[place])
+                        factor = slope * slope
+                    lanes[k] = (running[-1, k] - upto[k] if side else below[k]) + line * factor
+                if lanes[-1] >= least and (sign == 0 or sign * lanes[0] > 0.0):
+                    for k in range(n_scores):
+                        curved = lanes[n_scores + k] - lanes[-1] * lanes[-1] / weight
+                        gains[j, i, side] += lanes[k] * lanes[k] / (2.0 * (curved + penalty))
+    return gains

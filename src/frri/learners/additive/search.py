@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from frri._compile import compiled
 from frri._reproducible import log, snap, solve, total
 from frri._util import Flags, Floats
+from frri.learners.additive import columns as kernels
 from frri.learners.additive.blocks import AdditiveModel, SampleBlocks, Tests
 from frri.learners.additive.columns import ONE_OF, SoftColumns, SoftTest
 from frri.learners.size_cv import Folds, SizePath
@@ -23,7 +25,7 @@ from frri.learners.size_cv import Folds, SizePath
 EQUAL = 1e-9
 # Factor by which a condition must raise the gain, and the membership that a rule must keep.
 LEAST_FACTOR = 1.15
-LEAST_MEMBERSHIP = 2.0
+LEAST_MEMBERSHIP = 2.0 * (1.0 - EQUAL)
 # How often the conditions of a rule are replaced in turn.
 POLISHES = 2
 # Scores at which the search for a rule looks: with more classes, those to which the best single
@@ -154,11 +156,11 @@ class StagewiseInduction:
         factor = 1.0 if self.n_scores == 1 else SEVERAL
         tolerance = TOLERANCE if exact else PATH_TOLERANCE
         curvatures: Any = ()
+        model = FittedRules(rules, weights).model
+        now = self.blocks.added("loss", model)[0] + _penalty(penalties, weights)
         for k in range(MAX_STEPS):
-            model = FittedRules(rules, weights).model
             answer = self.blocks.added("gradient", model)
-            now = answer[0] + _penalty(penalties, weights)
-            gradients = penalties * weights - answer[1:].reshape(weights.shape)
+            gradients = penalties * weights - answer.reshape(weights.shape)
             if k % KEPT_CURVATURES == 0:
                 curvatures = self.blocks.added("curvature", model) + np.diag(penalties)
                 unit = np.eye(len(penalties))
@@ -174,14 +176,14 @@ class StagewiseInduction:
                 break
             for _ in range(HALVINGS):
                 trial = self._projected(weights + step, bounds)
-                loss = self.blocks.added("loss", FittedRules(rules, trial).model)[0]
-                least = SUFFICIENT * total((gradients * (trial - weights)).ravel())
-                if loss + _penalty(penalties, trial) <= now + least:
+                model = FittedRules(rules, trial).model
+                value = self.blocks.added("loss", model)[0] + _penalty(penalties, trial)
+                if value <= now + SUFFICIENT * total((gradients * (trial - weights)).ravel()):
                     break
                 step = step / 2.0
             else:
                 break
-            weights = trial
+            weights, now = trial, value
         return FittedRules(rules, weights)
 
     def _penalties(self, rules: Sequence[FoundRule]) -> Floats:
@@ -256,7 +258,10 @@ class StagewiseInduction:
         while True:
             signs = (0,) if self.allowed is None else (1, -1)
             found = [self.best_rule(model.model, sign) for sign in signs]
-            found = [rule for rule in found if self._covers_enough(rule)]
+            if self.least_cover:
+                sums = [self.blocks.added("sums", model.model, rule.tests, ()) for rule in found]
+                pairs = zip(found, sums, strict=True)
+                found = [rule for rule, (covered,) in pairs if covered >= self.least_cover]
             gain = max((rule.gain for rule in found), default=0.0)
             if gain <= 0.0 or gain < self._price(model) * (1.0 - EQUAL):
                 return model, None
@@ -276,11 +281,6 @@ class StagewiseInduction:
             return self.least_gain
         variance = 2.0 * float(self.blocks.added("loss", model.model)[0]) / self.weight
         return self.least_gain * variance
-
-    def _covers_enough(self, rule: FoundRule) -> bool:
-        if not self.least_cover:
-            return True
-        return bool(self.blocks.added("covered", rule.tests)[0] >= self.least_cover)
 
     def best_rule(self, model: AdditiveModel, sign: int = 0) -> FoundRule:
         """Add the best condition while it is worth it, then replace conditions."""
@@ -350,13 +350,18 @@ class StagewiseInduction:
 
     def _best_threshold(self, tests: Tests, sums: Floats, sign: int) -> Iterator[Candidate]:
         """Yield the best threshold of all ordered features, if there is one."""
-        ordered = self.columns.ordered
-        gains = self._gains(self.columns.from_bins(sums), sign)
+        columns, ordered = self.columns, self.columns.ordered
+        if self.blocks.blocks[0].compile:
+            ramps = columns.first, columns.last, columns.thresholds, columns.half_widths
+            terms = self.penalty, self.weight if self.squared else np.inf, sign, LEAST_MEMBERSHIP
+            gains = compiled(kernels).threshold_gains(sums, ramps, terms)
+        else:
+            gains = self._gains(columns.from_bins(sums), sign)
         for test in tests:
             if test.side != ONE_OF:
                 k = ordered.searchsorted(test.attribute)
                 gains[k, :, test.side] = 0.0
-                gains[k, ~self.columns.may_join(test), 1 - test.side] = 0.0
+                gains[k, ~columns.may_join(test), 1 - test.side] = 0.0
         if self.allowed is not None:
             gains *= self.allowed[sign][ordered][:, None, :]
         flat = gains.ravel()
@@ -398,9 +403,7 @@ class StagewiseInduction:
                     test = SoftTest(attribute, ONE_OF, categories=chosen)
                     yield Candidate(float(worths[last]), float(gains[last]), test)
 
-    def _gains(
-        self, lanes: Floats, sign: int, least: float = LEAST_MEMBERSHIP * (1.0 - EQUAL)
-    ) -> Floats:
+    def _gains(self, lanes: Floats, sign: int, least: float = LEAST_MEMBERSHIP) -> Floats:
         """Return the decrease of the loss that rules promise, from G and H by score, and M.
 
         It is 0 for rules that are not allowed.
