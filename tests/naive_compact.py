@@ -319,8 +319,8 @@ class Moved:
         return {key: total / PULL_STEPS / sum(self.losses) for key, total in found.items()}
 
 
-def different(scores, sides, rule_classes, classes, losses, price):
-    """Rules that stay: of two with the same class and sides the later one goes if that costs little.
+def worth_their_price(scores, sides, rule_classes, classes, losses, price):
+    """Rules that stay, the last one first: one goes if that costs little and its class has another one.
 
     Sides are pairs of a column and a side or category; the price is that of a column, as a fraction.
     """
@@ -336,8 +336,8 @@ def different(scores, sides, rule_classes, classes, losses, price):
 
     kept = list(range(len(sides)))
     for r in reversed(range(len(sides))):
-        same = [q for q in range(r) if (rule_classes[q], sides[q]) == (rule_classes[r], sides[r])]
         others = [q for q in kept if q != r]
+        same = [q for q in others if rule_classes[q] == rule_classes[r]]
         if same and worth(kept) - worth(others) <= price * len({a for a, _ in sides[r]}):
             kept = others
     return kept

@@ -111,8 +111,8 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
     np.testing.assert_allclose(scores, np.reshape(naive_scores, scores.shape), atol=1e-9)
     for price in (0.0, 0.002, 0.1):
         known = scores.tolist(), all_sides, boxes.classes.tolist(), labels, losses
-        kept = naive_compact.different(*known, price)
-        assert boxes.without_similar(samples, price) == kept
+        kept = naive_compact.worth_their_price(*known, price)
+        assert boxes.worth_their_price(samples, price) == kept
         one = boxes.take(kept)
         some = one.scores(*one.signed_values(values))[0]
         np.testing.assert_array_equal(some, scores[kept])
@@ -123,7 +123,7 @@ def test_of_equal_boxes_one_stays():
     classes, units = (values[:, 0] > 0.5).astype(int), np.ones(12)
     *_, samples, boxes = chosen((values, classes, units, units, np.array([False])), 0.0, 4)
     assert sorted(boxes.classes.tolist()) == [0, 1]
-    assert boxes.take([0, 1, 0, 1]).without_similar(samples, 0.0) == [0, 1]
+    assert boxes.take([0, 1, 0, 1]).worth_their_price(samples, 0.0) == [0, 1]
 
 
 def as_types(sides, n_attributes):

@@ -50,7 +50,7 @@ class CompactFRRIClassifier(RuleClassifier):
     classes had the same size, so that a narrow rule of a small class wins against a broad rule of a
     large one. At the end the bounds of the boxes are fine-tuned by gradient descent on the training
     loss and rounded, in a column of integers to integers, in one of 0 and 1 to the value itself.
-    Of two rules with the same class and sides, one is dropped if the selection loses nothing by it.
+    Rules that then improve the prediction by too little for their features are dropped.
 
     Every box is compared with every sample, so that time grows quadratically up to 2,000 samples.
     With more, boxes are built around 2,000 evenly spaced samples. With more than 10,000, about
@@ -142,7 +142,7 @@ class CompactFRRIClassifier(RuleClassifier):
             integers = np.array([*map(tables.are_integers, table.values.T)])
             boxes.round_bounds(table.attributes, integers)
             boxes.set_weights(samples)
-            kept = boxes.without_similar(samples, PRICE)
+            kept = boxes.worth_their_price(samples, PRICE)
             boxes = boxes.take(kept)
         scores = boxes.scores(*boxes.signed_values(samples.values))[0]
         self.selection_ = Bunch(

@@ -154,28 +154,27 @@ class Boxes:
                 self.there[k, r] = core != (high if sign > 0.0 else low)
             self.rounded[k, r] = core, end
 
-    def without_similar(self, samples: BoxSamples, price: float) -> "list[int]":
-        """Return the rules that stay when similar ones are merged, in order.
+    def worth_their_price(self, samples: BoxSamples, price: float) -> "list[int]":
+        """Return the rules that stay when others are dropped, in order.
 
-        Similar rules have the same class and sides on the same features. Of two, the later one is
-        dropped if the objective falls by no more than the price of its features.
+        A rule is dropped, the last one first, if the objective falls by no more than the price of
+        its features, and its class has another rule.
         """
-        sides: list[set[tuple[int, float]]] = [set() for _ in self.classes]
+        features: list[set[int]] = [set() for _ in self.classes]
         for k, r in np.argwhere(self.there).tolist():
-            sides[r].add((int(self.attributes[k, r]), float(self.signs[k, r])))
-        for r, a, code in self.rigid:
-            sides[r].add((a, code + 2.0))  # no sign
+            features[r].add(int(self.attributes[k, r]))
+        for r, a, _ in self.rigid:
+            features[r].add(a)
         scores = self.scores(*self.signed_values(samples.values))[0]
         kept = [*range(len(self.classes))]
-        for r in reversed(kept[1:]):
+        for r in reversed(kept):
             others = [k for k in kept if k != r]
-            twins = [k for k in others if k < r and self.classes[k] == self.classes[r]]
-            if any(sides[k] == sides[r] for k in twins):
+            if self.classes[r] in self.classes[others]:
                 with_it, without = (
                     objective_fraction(samples, self.classes[some], scores[some])
                     for some in (kept, others)
                 )
-                if with_it - without <= price * len({a for a, _ in sides[r]}):
+                if with_it - without <= price * len(features[r]):
                     kept = others
         return kept
 
