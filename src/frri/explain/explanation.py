@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from frri._util import Floats, import_optional
-from frri.explain import matches
 from frri.explain.bounds import Goal, is_changed
 from frri.explain.counterfactual import Counterfactual, find_counterfactual, round_change
 from frri.explain.matches import ConditionMatch, Rival, RowDecision, RuleMatch, Step
+from frri.explain.parse_row import decode_value, format_value, parse_row
 from frri.rules import Label, RuleSet
 from frri.table.columns import Frame
 
@@ -272,7 +272,7 @@ def explain(
     >>> print(str(explain(prices, {"age": 75, "rooms": 5}, at_least=240)).splitlines()[-1])
     The smallest change that leads to at least 240: 240 if rooms were 5.5 instead of 5.
     """
-    matrix, shown = matches.parse_row(row, ruleset.attributes)
+    matrix, shown = parse_row(row, ruleset.attributes)
     filled = ruleset.arrays.filled(matrix)
     for j in np.flatnonzero(np.isnan(matrix[0]) & ~np.isnan(filled[0])):
         shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
@@ -355,11 +355,10 @@ def _describe_change(
     for j in np.flatnonzero(is_changed(row, rounded)).tolist():
         attribute = ruleset.attributes[j]
         unseen = attribute.categories is not None and row[j] < 0
-        before = shown[j] if unseen else matches.decode_value(attribute, float(row[j]))
-        ends = float(rounded[j]), float(found.row[j])
-        after, border = (matches.decode_value(attribute, end) for end in ends)
+        before = shown[j] if unseen else decode_value(attribute, float(row[j]))
+        after, border = (decode_value(attribute, float(new[j])) for new in (rounded, found.row))
         changes.append(AttributeChange(attribute.name, before, after, border))
-        shown[j] = matches.format_value(attribute, float(rounded[j]))
+        shown[j] = format_value(attribute, float(rounded[j]))
     decision = RowDecision(ruleset, rounded[None, :], shown)
     return Change(
         decision=decision.answer,

@@ -28,7 +28,8 @@ from frri.selection.candidates import (
     make_estimator,
     plan,
 )
-from frri.selection.holdout import LOWER_IS_BETTER, METRICS, Holdout, HoldoutResult
+from frri.selection.holdout import Holdout, HoldoutResult
+from frri.selection.metrics import LOWER_IS_BETTER, METRICS
 
 # Candidate that leads unless another is clearly better, and the loss of score that fewer conditions
 # are worth, at most.

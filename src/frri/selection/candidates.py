@@ -10,7 +10,8 @@ from math import sqrt
 from typing import Any
 
 from frri.learners.registry import TASKS
-from frri.selection.holdout import BALANCED, Holdout, HoldoutResult
+from frri.selection.holdout import Holdout, HoldoutResult
+from frri.selection.metrics import BALANCED
 from frri.table import EncodedTable, encode_frame
 from frri.table.columns import column_names
 
