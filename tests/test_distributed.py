@@ -482,7 +482,7 @@ def test_additive_rules_are_those_of_one_machine(
     X, y, here = blocky
     monkeypatch.setattr(additive_blocks, "BLOCK", 50)
     scaled(cluster, client, n_workers)
-    trouble("curvature2", "death")  # of a worker, with its blocks
+    trouble("curvature3", "death")  # of a worker, with its blocks
     given = (dd.from_pandas(X, npartitions=2), dd.from_pandas(y, npartitions=2))
     there = DaskAdditiveRulesClassifier(client=client, **voting()).fit(*given)
     assert there.ruleset_ == here.ruleset_
@@ -494,7 +494,7 @@ def test_additive_rules_are_those_of_one_machine(
 
 def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch):
     monkeypatch.setattr(additive_blocks, "BLOCK", 50)
-    trouble("gradient1", "interrupt")
+    trouble("gradient2", "interrupt")
     clf = DaskAdditiveRulesClassifier(client=client, **voting())
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*blocky[:2])
