@@ -315,6 +315,8 @@ def _binned_arrays(values: Floats, bins: Integers, n_bins: int, lanes: Floats) -
     a bin in the order of the samples.
     """
     n_columns, n_scores = len(values), len(lanes) // 2
+    used = np.flatnonzero(lanes[-1])  # samples outside the rule add nothing
+    values, bins, lanes = values.take(used, axis=1), bins.take(used, axis=1), lanes[:, used]
     keys = (bins + np.arange(n_columns)[:, None] * n_bins).ravel()
     summed = [np.broadcast_to(lane, values.shape) for lane in lanes]
     summed += [values * lane for lane in lanes]
