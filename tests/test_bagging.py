@@ -298,7 +298,7 @@ def test_limits_hold():
 
 def test_a_search_without_time_says_what_is_not_proved():
     X, y = load_wine(return_X_y=True)
-    with pytest.warns(UserWarning, match="not proved fewest: .* stopped by `time_limit`"):
+    with pytest.warns(UserWarning, match="not proven optimal: .* stopped by `time_limit`"):
         FRRIBaggingClassifier(n_estimators=2, random_state=0, time_limit=0).fit(X, y)
 
 

@@ -412,7 +412,7 @@ def test_frri_proves_the_fewest(capsys):
     assert main([*FIT_NUMBERS[:-1], "-", "--learner", "frri"]) == 0
     captured = capsys.readouterr()
     assert RuleSet.from_json(captured.out).target == "y"
-    assert "proved to be the fewest" in captured.err
+    assert "proven optimal (the fewest)" in captured.err
 
 
 @pytest.mark.usefixtures("folder")
@@ -477,7 +477,7 @@ def test_a_fit_ends_with_its_accuracy_on_rows_not_seen(folder, capsys):
     )
     reached, low, high = map(float, re.search(pattern, said).groups())
     assert low <= reached <= high < 0.75
-    assert re.search(r"note: FRRI needs \d+ rules for 150 objects", said)
+    assert re.search(r"note: FRRI needs \d+ rules for 150 samples", said)
     assert main([*FIT, "--learner", "compact", "--cv", "3"]) == 0
     said = capsys.readouterr().err
     assert float(re.search(r"3-fold cross-validation: accuracy (0\.\d\d)", said)[1]) > reached
@@ -544,7 +544,7 @@ def test_an_interrupted_check_leaves_the_model(folder, monkeypatch, capsys):
 def test_the_estimator_warns_of_many_rules_with_a_remedy(folder):
     write_noise(folder)
     frame = pd.read_csv("x.csv")
-    with pytest.warns(UserWarning, match=r"rules for 150 objects.*RIPPERClassifier.* fewer"):
+    with pytest.warns(UserWarning, match=r"rules for 150 samples.*RIPPERClassifier.* fewer"):
         FRRIClassifier().fit(frame[["a", "b"]], frame["y"])
 
 
@@ -600,7 +600,7 @@ def test_the_sample_is_what_its_script_makes_and_runs_as_pasted(folder, capsys):
 def test_warnings_of_the_learner_become_notes(folder, capsys):
     (folder / "x.csv").write_text("a,y\n1,n\n1,y\n2,n\n3,y\n")
     assert main(FIT) == 0
-    assert "note: 2 of 4 objects are covered by no rule" in capsys.readouterr().err
+    assert "note: 2 of 4 samples are covered by no rule" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")

@@ -48,7 +48,7 @@ def test_a_learner_is_picked_and_checked(folder, capsys):
     [
         (
             ["--task", "ordinal"],
-            "are texts: say their order, such as --order 'fair<good<poor', from",
+            "are strings: state their order, such as --order 'fair<good<poor', from",
         ),
         (
             ["--task", "ordinal", "--order", "poor<good"],

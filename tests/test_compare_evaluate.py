@@ -154,7 +154,7 @@ def test_folds_that_cannot_be_made_are_refused_with_the_remedy():
     with pytest.raises(ValueError, match=r"no class has 4 members, .* ask for 3 or fewer"):
         assign_folds(few, 4, 0)
     one = dataset(([[1.0], [2.0]], ["a", "a"]), name="one")
-    with pytest.raises(ValueError, match="all objects have the same class"):
+    with pytest.raises(ValueError, match="all samples have the same class"):
         assign_folds(one, 2, 0)
     own = Dataset("own", few.X, few.y, "c", np.array([0, 1, 2] * 2))
     assert assign_folds(own, 3, 0) is own.folds

@@ -227,7 +227,7 @@ def test_a_frame_for_a_model_learned_from_bare_numbers_is_read_by_position():
 NUMBERS = [1, 2, 3, 4, 5, 6]
 
 
-@pytest.mark.filterwarnings("ignore:. of 6 objects are covered by no rule")
+@pytest.mark.filterwarnings("ignore:. of 6 samples are covered by no rule")
 @pytest.mark.parametrize("mark", [pd.NA, pd.NaT, None, np.nan, np.datetime64("NaT")])
 @pytest.mark.parametrize(
     "make", [lambda v: pd.DataFrame({"a": v}, dtype=object), lambda v: v[:, None]]

@@ -349,7 +349,7 @@ def test_empty_rows_do_not_veto_the_rules_of_others():
     X, y = penguins()
     with (
         pytest.warns(UserWarning, match="There is no rule for"),
-        pytest.warns(UserWarning, match="60 of 60 objects are covered by no rule"),
+        pytest.warns(UserWarning, match="60 of 60 samples are covered by no rule"),
     ):
         FRRIClassifier(missing="similar").fit(X, y)
     with warnings.catch_warnings(action="ignore"):
@@ -415,7 +415,7 @@ def test_nominal_attributes_have_no_bounds():
 
 def test_all_attributes_forbidden_leave_no_rule_but_an_answer():
     clf = FRRIClassifier(conditions={"Age": "never", "Pulse": "never"})
-    with pytest.warns(UserWarning, match="3 of 3 objects"):
+    with pytest.warns(UserWarning, match="3 of 3 samples"):
         clf.fit(FRAME, LABELS)
     assert len(clf.ruleset_) == 0
     assert clf.predict(FRAME).tolist() == ["a"] * 3
@@ -469,7 +469,7 @@ def test_random_order_is_reproducible():
 
 def test_without_effort_the_cover_is_complete_and_honest():
     X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
-    with pytest.warns(UserWarning, match="not proved fewest: at least"):
+    with pytest.warns(UserWarning, match="not proven optimal: at least"):
         clf = FRRIClassifier(work_limit=0).fit(X, y)
     assert clf.selection_.status == "feasible"
     assert clf.selection_.stopped_by == "effort"
@@ -558,7 +558,7 @@ def test_labels_of_any_type(labels):
 
 
 def test_one_class_is_one_rule_and_a_warning():
-    with pytest.warns(UserWarning, match="All objects have the class 'a'"):
+    with pytest.warns(UserWarning, match="All samples have the class 'a'"):
         clf = FRRIClassifier().fit([[1.0, 2.0], [3.0, 4.0]], ["a", "a"])
     assert len(clf.ruleset_) == 1
     assert clf.ruleset_[0].conditions == ()
@@ -569,7 +569,7 @@ def test_one_class_is_one_rule_and_a_warning():
 def test_contradictory_rows_are_reported_and_left_out():
     X = [[0.0, 1.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]]
     with pytest.warns(
-        UserWarning, match=r"2 of 4 objects .* same or nearly the same values: rows 1, 2[.]"
+        UserWarning, match=r"2 of 4 samples .* same or nearly the same values: rows 1, 2[.]"
     ):
         clf = FRRIClassifier().fit(X, [0, 1, 0, 1])
     assert clf.uncovered_.tolist() == [0, 1]
@@ -577,7 +577,7 @@ def test_contradictory_rows_are_reported_and_left_out():
 
 
 def test_only_contradictions_leave_no_rule_but_an_answer():
-    with pytest.warns(UserWarning, match="3 of 3 objects"):
+    with pytest.warns(UserWarning, match="3 of 3 samples"):
         clf = FRRIClassifier().fit([[1.0], [1.0], [1.0]], [0, 1, 1])
     assert len(clf.ruleset_) == 0
     assert clf.predict([[1.0]]).tolist() == [1]

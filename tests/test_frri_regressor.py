@@ -163,7 +163,7 @@ def test_weights_move_the_numbers_and_repeat_rows(diabetes):
 
 
 def test_contradictions_and_constants():
-    with pytest.warns(UserWarning, match="2 of 3 objects are covered by no rule.*rows 1, 2"):
+    with pytest.warns(UserWarning, match="2 of 3 samples are covered by no rule.*rows 1, 2"):
         reg = FRRIRegressor(tau=0.5).fit([[1.0], [1.0], [3.0]], [0.0, 9.0, 4.0])
     assert reg.uncovered_.tolist() == [0, 1]
     same = FRRIRegressor().fit([[1.0], [2.0]], [7.0, 7.0])
@@ -175,7 +175,7 @@ def test_contradictions_and_constants():
 
 
 def test_an_unproved_selection_is_said(diabetes):
-    with pytest.warns(UserWarning, match="not proved fewest: at least"):
+    with pytest.warns(UserWarning, match="not proven optimal: at least"):
         reg = FRRIRegressor(tau=1, work_limit=0).fit(*diabetes)
     assert reg.selection_.status == "feasible"
     assert reg.selection_.gap > 0

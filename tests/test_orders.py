@@ -185,7 +185,7 @@ def test_limits_on_rules_of_all_minimal_ones():
 
 def test_a_limit_that_is_reached_is_told():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(UserWarning, match="objects have more than 1 minimal rules.* max_candidates"):
+    with pytest.warns(UserWarning, match="samples have more than 1 minimal rules.* max_candidates"):
         one = FRRIClassifier(candidates="all-minimal", max_candidates=1).fit(X, y)
     assert one.selection_.n_incomplete > 0
     assert one.ruleset_.rules == FRRIClassifier().fit(X, y).ruleset_.rules
@@ -197,7 +197,7 @@ def test_a_limit_that_is_reached_is_told():
 def test_an_order_of_one_column_and_one_class():
     frame = pd.DataFrame({"a": [1.0, 2.0]})
     for order in NAMED_ORDERS:
-        with pytest.warns(UserWarning, match="All objects have the class"):
+        with pytest.warns(UserWarning, match="All samples have the class"):
             fitted = FRRIClassifier(attribute_order=order, candidates="all-minimal").fit(
                 frame, ["x", "x"]
             )

@@ -123,7 +123,7 @@ def test_a_weight_is_so_many_rows(learner):
 
 def test_objects_that_tell_apart_nothing_are_told():
     X = [[1.0], [1.0], [2.0], [3.0]]
-    with pytest.warns(UserWarning, match="2 of 4 objects contradict others.*: rows 1, 2[.]"):
+    with pytest.warns(UserWarning, match="2 of 4 samples contradict others.*: rows 1, 2[.]"):
         found = FRRIOrdinalClassifier().fit(X, [0, 2, 1, 2])
     assert found.uncovered_.tolist() == [0, 1]
     # No worse than one of a higher class, and so of no use against it.
@@ -131,7 +131,7 @@ def test_objects_that_tell_apart_nothing_are_told():
         FRRIOrdinalClassifier(monotonic_cst={"x0": 1}).fit(
             [[1.0], [2.0], [3.0], [4.0]], [0, 1, 2, 1]
         )
-    with pytest.warns(UserWarning, match="All objects have the class 7: no rule is needed"):
+    with pytest.warns(UserWarning, match="All samples have the class 7: the only rule has no conditions"):
         assert FRRIOrdinalClassifier().fit(X, [7, 7, 7, 7]).predict([[0]]).tolist() == [7]
 
 

@@ -174,7 +174,7 @@ def test_a_search_cut_short_says_so(wine, monkeypatch):
 
     monkeypatch.setitem(partial_cover.__globals__, "milp", unproved)
     with pytest.warns(
-        UserWarning, match=r"not proved best: they are worth \d+, at most \d+ is possible"
+        UserWarning, match=r"not proven optimal: they are worth \d+, at most \d+ is possible"
     ):
         clf = FRRIClassifier(min_new_coverage=0.05).fit(*wine)
     assert clf.selection_.status == "feasible"

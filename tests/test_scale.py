@@ -170,7 +170,7 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
         assert lean.selected_.tolist() == found[0].selected_.tolist()
     roomy = fitted(X, y, memory_limit="1 GB")
     assert roomy.selected_.tolist() == plain.selected_.tolist()
-    said = "FRRI needs about 0 MB for 500 objects and 5 attributes, but memory_limit is 0 MB: raise it, "
+    said = "FRRI needs about 0 MB for 500 samples and 5 features, but memory_limit is 0 MB: raise it, "
     with pytest.raises(MemoryError, match=re.escape(said)):
         fitted(X, y, memory_limit=base)
     with pytest.warns(UserWarning, match="a larger `memory_limit` may need fewer rules"):
@@ -190,7 +190,7 @@ def test_what_is_free_is_planned_with(monkeypatch):
 @pytest.mark.parametrize("limit", ["much", "-1 GB", "2 XB", 0, -5, 2.5, True, ""])
 def test_a_limit_that_is_none(limit):
     with pytest.raises(
-        ValueError, match="memory_limit must be a number of bytes or a text such as"
+        ValueError, match="memory_limit must be a number of bytes or a string such as"
     ):
         FRRIClassifier(memory_limit=limit).fit([[0.0], [1.0]], [0, 1])
 
@@ -233,9 +233,9 @@ def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
     file.write_text("\n".join([",".join([*"pqrstuvw", "kind"]), *rows]) + "\n", encoding="utf-8")
     fit = ["fit", str(file), "--target", "kind", "--no-check"]
     assert main([*fit, "--memory-limit", "1MB"]) == 2
-    assert "FRRI needs about 50 MB for 300 objects and 8 attributes, but" in capsys.readouterr().err
+    assert "FRRI needs about 50 MB for 300 samples and 8 features, but" in capsys.readouterr().err
     assert main([*fit, "--memory-limit", "huge"]) == 2
-    assert "memory_limit must be a number of bytes or a text such as" in capsys.readouterr().err
+    assert "memory_limit must be a number of bytes or a string such as" in capsys.readouterr().err
     model = str(tmp_path / "model.json")
     assert main([*fit, "--memory-limit", "2GB", "--optimality-gap", "0.5", "-o", model]) == 0
     about = RuleSet.from_json(Path(model).read_text(encoding="utf-8")).about

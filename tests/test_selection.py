@@ -52,7 +52,7 @@ FEW = {"max_rules": 2, "references": False, "cv": 2}
     ]
 )
 @pytest.mark.usefixtures("_short_paths")
-@pytest.mark.filterwarnings("ignore:All objects have the class")
+@pytest.mark.filterwarnings("ignore:All samples have the class")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -259,7 +259,7 @@ def _draw_feature(axes: "Axes", ruleset: RuleSet, rule: Rule, j: int, groups: li
             bins = np.arange(len(attribute.categories or ()) + 1) - 0.5
         clipped = [np.clip(column, low, high) for column in data]
         axes.hist(clipped, bins=bins, stacked=True, color=colors, alpha=0.75)
-    axes.set_ylabel("objects" if data else "membership")
+    axes.set_ylabel("samples" if data else "membership")
     ends = [b for c in conditions if isinstance(c, NumericCondition) for b in c.trapezoid]
     bends = np.array([end for end in ends if low <= end <= high])
     beside = np.nextafter(bends, inf), np.nextafter(bends, -inf)
@@ -291,7 +291,7 @@ def _draw_categories(
         heights += count
     framed = places[allowed]
     axes.bar(framed, heights[framed], fill=False, edgecolor="black", linewidth=1.8)
-    axes.set_ylabel("objects" if data else "")
+    axes.set_ylabel("samples" if data else "")
     if not data:
         axes.set_yticks([])
     marks = [" ✓" if inside else "" for inside in allowed]

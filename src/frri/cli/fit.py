@@ -245,7 +245,7 @@ def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
     texts = {str(label): label for label in labels}
     if order is None:
         raise ValueError(
-            f"The classes of {target!r} are texts: say their order, such as --order "
+            f"The classes of {target!r} are strings: state their order, such as --order "
             f"{'<'.join(texts)!r}, from the lowest."
         )
     lacking = [text for text in texts if text not in order]
@@ -395,7 +395,7 @@ def _write_rules(arguments: Arguments, model: Any) -> None:
     size = f"{rules} rule{'s' * (rules != 1)} with {tests} condition{'s' * (tests != 1)}"
     # Only estimators that prove something about their rules have a status.
     selection = getattr(learner, "selection_", {})
-    proof = f", proved to be {selection['claim']}" if selection.get("status") == "optimal" else ""
+    proof = f", proven optimal ({selection['claim']})" if selection.get("status") == "optimal" else ""
     place = f"; saved in {output}" if output not in {None, "-"} else ""
     say(f"Model ({model.best_name_}): {size}{proof}{place}")
     if arguments.bags is not None:

@@ -304,7 +304,7 @@ def assign_folds(data: Dataset, n_folds: int, seed: int) -> Positions:
         return data.folds
     counts = np.unique(data.y, return_counts=True)[1]
     if len(counts) < 2:
-        raise ValueError(f"{data.name}: all objects have the same class, there is nothing to learn")
+        raise ValueError(f"{data.name}: all samples have the same class, there is nothing to learn")
     if counts.max() < n_folds:
         raise ValueError(
             f"{data.name}: no class has {n_folds} members, so it cannot be divided into "

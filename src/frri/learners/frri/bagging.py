@@ -168,7 +168,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         bags = draw_bags(table, self.max_samples, seeds)
         with self._step(f"{len(seeds)} bags"):
             pool = self._pool(table, bags, seeds)
-        with self._step(f"{len(pool.radii)} rules against {len(values)} objects"):
+        with self._step(f"{len(pool.radii)} rules against {len(values)} samples"):
             nearest = nearest_of_other_classes(pool, samples, self.n_jobs)
             least, n_checked = nearest_in_batches(
                 pool, table, self._check_batches, self.missing, self.n_jobs

@@ -298,7 +298,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         super()._warn_about_results(table)
         if self.selection_.get("n_incomplete"):
             self._warn(
-                f"{self.selection_.n_incomplete} of {len(table.values)} objects have more than "
+                f"{self.selection_.n_incomplete} of {len(table.values)} samples have more than "
                 f"{self.max_candidates} minimal rules, the limit of the search; "
                 "a larger max_candidates may need fewer rules."
             )
@@ -336,7 +336,7 @@ def memory_bytes(limit: Any) -> int:
     >>> memory_bytes("much")
     Traceback (most recent call last):
         ...
-    ValueError: memory_limit must be a number of bytes or a text such as '2 GB', got 'much'.
+    ValueError: memory_limit must be a number of bytes or a string such as '2 GB', got 'much'.
     """
     if isinstance(limit, str):
         found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([a-z]*)\s*", limit.lower())
@@ -345,7 +345,7 @@ def memory_bytes(limit: Any) -> int:
     if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
         return limit
     raise ValueError(
-        f"memory_limit must be a number of bytes or a text such as '2 GB', got {short_repr(limit)}."
+        f"memory_limit must be a number of bytes or a string such as '2 GB', got {short_repr(limit)}."
     )
 
 
@@ -379,8 +379,8 @@ def plan_cover_bytes(
         if limit is not None:
             known = f"memory_limit is {shown}: raise it"
         raise NotEnoughMemoryError(
-            f"FRRI needs about {show_bytes(least)} for {n_samples:,} objects and {n_features} "
-            f"attributes, but {known}, fit a sample of the rows, or take AdditiveRulesClassifier "
+            f"FRRI needs about {show_bytes(least)} for {n_samples:,} samples and {n_features} "
+            f"features, but {known}, fit a sample of the rows, or take AdditiveRulesClassifier "
             "or RIPPERClassifier."
         )
     room = min(most, int((available - base) / PEAK))

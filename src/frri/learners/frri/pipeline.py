@@ -195,16 +195,16 @@ class FRRILearner(RuleLearner):
     def _warn_about_results(self, table: Any) -> None:
         """Warn about a single class, uncoverable samples and limits that were reached."""
         if len(getattr(table, "labels", ())) == 1:
-            self._warn(f"All objects have the class {table.labels[0]!r}: no rule is needed.")
+            self._warn(f"All samples have the class {table.labels[0]!r}: the only rule has no conditions.")
         if len(self._uncoverable):
             rows = join_names((str(row + 1) for row in self._uncoverable), 10)
-            count = f"{len(self._uncoverable)} of {len(table.values)} objects"
+            count = f"{len(self._uncoverable)} of {len(table.values)} samples"
             self._warn(f"{count} {self._reason_uncovered(table)}: rows {rows}.")
         n_rules, n_samples = self.selection_.n_rules, len(table.values)
         many = n_samples >= ENOUGH_SAMPLES and n_rules > MANY_RULES * n_samples
         if self._warns_of_many_rules and many:
             self._warn(
-                f"{self._name()} needs {n_rules} rules for {n_samples} objects, because "
+                f"{self._name()} needs {n_rules} rules for {n_samples} samples, because "
                 "classes overlap; CompactFRRIClassifier, RIPPERClassifier or "
                 "AdditiveRulesClassifier needs fewer and may predict better."
             )
@@ -342,11 +342,11 @@ STOPPED_BY = {
 
 def describe_unproved(selection: Mapping[str, Any]) -> str:
     """Return two sentences about a selection that is not proven optimal."""
-    known = "fewest: at least {lower_bound} are needed (gap {gap:.1%})."
+    known = "at least {lower_bound} are needed (gap {gap:.1%})."
     if "worth" in selection:
-        known = "best: they are worth {worth}, at most {bound} is possible."
+        known = "they are worth {worth}, at most {bound} is possible."
     return (
-        f"The {selection['n_rules']} rules are the best found, not proved "
+        f"The {selection['n_rules']} rules are the best found, not proven optimal: "
         f"{known.format(**selection)} "
         f"The search was stopped by {STOPPED_BY[selection['stopped_by']]}."
     )

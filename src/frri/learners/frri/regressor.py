@@ -186,8 +186,8 @@ def check_pairs(n_samples: int) -> None:
     needed, available = n_samples * n_samples // 4, free_memory()
     if available is not None and needed > available:
         raise NotEnoughMemoryError(
-            f"FRRI for numbers looks at all pairs of objects, which takes about "
-            f"{show_bytes(needed)} for {n_samples:,} of them, but there are only "
+            f"FRRI for regression compares all pairs of samples, which takes about "
+            f"{show_bytes(needed)} for {n_samples:,} samples, but there are only "
             f"{show_bytes(available)} free: fit a sample of the rows, or take "
             "AdditiveRulesRegressor."
         )
