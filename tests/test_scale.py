@@ -170,7 +170,9 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
         assert lean.selected_.tolist() == found[0].selected_.tolist()
     roomy = fitted(X, y, memory_limit="1 GB")
     assert roomy.selected_.tolist() == plain.selected_.tolist()
-    said = "FRRI needs about 0 MB for 500 samples and 5 features, but memory_limit is 0 MB: raise it, "
+    said = (
+        "FRRI needs about 0 MB for 500 samples and 5 features, but memory_limit is 0 MB: raise it"
+    )
     with pytest.raises(MemoryError, match=re.escape(said)):
         fitted(X, y, memory_limit=base)
     with pytest.warns(UserWarning, match="a larger `memory_limit` may need fewer rules"):

@@ -1,7 +1,7 @@
 """The texts use the field's words: no private vocabulary, no foreign constructions.
 
-Documentation, README, changelog, examples, docstrings, the help of the commands and the texts of the report are
-checked line by line, without code. An exception names the file and states why the word is right there.
+Documentation, README, changelog, examples, docstrings, messages, the help of the commands and the texts of the report
+are checked line by line, without code. An exception names the file and states why the word is right there.
 """
 
 import ast
@@ -24,7 +24,7 @@ BANNED = {
     r"\bdraws? lots\b|\banew\b|\bby lot\b": "random, again",
     r"\bdear(er|est)?\b|\bcustomers of\b|\bhopeless\b": "no metaphors",
     r"\bdata sets?\b": "dataset",
-    r"\b(?-i:[Rr]ulesets?)\b(?!\.|_| :)": "rule set in prose, RuleSet in code",
+    r"\b(?-i:[Rr]ulesets?)\b(?!\.|_| :|[=\"])": "rule set in prose, RuleSet in code",
     r"\bwhole numbers?\b|\btruth values?\b": "integer, boolean",
     r"\bso many\b|\bas many as can be\b": "name the number",
     r"\bordered classes\b": "ordinal classification",
@@ -40,12 +40,18 @@ BANNED = {
     ),
 }
 
+# Words that are right elsewhere, but not in errors, warnings and notes.
+BANNED_IN_MESSAGES = {r"\bobjects?\b": "sample, row", r"\b(?:a|the) text such as\b": "string"}
+
 # (file, pattern or word): reason.
 EXCEPTIONS = {
     ("docs/research/theory.md", "enem"): "the paper's word, introduced there",
     ("docs/research/reproduction.md", "enem"): "the paper's word",
     ("docs/reference/glossary.md", "enem"): "defines the paper's word",
     ("docs/research/theory.md", "ordered classes"): "a kind of target, in a table of definitions",
+    ("src/frri/fuzzy.py", "object"): "the paper's word",
+    ("src/frri/readers/files.py", "object"): "objects of JSON",
+    ("src/frri/rules/json_format.py", "object"): "objects of JSON",
 }
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -84,6 +90,24 @@ def test_docstrings_use_the_words_of_the_field(source):
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("source", [pytest.param(p, id=p.name) for p in SOURCES])
+def test_messages_use_the_words_of_the_field(source):
+    name = source.relative_to(ROOT).as_posix()
+    words = BANNED | BANNED_IN_MESSAGES
+    found = [one for text in messages(source) for one in found_in(text, name, words)]
+    assert not found, "\n".join(found)
+
+
+def messages(source):
+    """Yield the texts of errors, warnings and notes, without the values in them."""
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        called = getattr(node, "func", None)
+        name = getattr(called, "attr", getattr(called, "id", ""))
+        if isinstance(node, ast.Raise) or name in {"warn", "_warn", "note", "show_note"}:
+            parts = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
+            yield "".join(part for part in parts if isinstance(part, str))
+
+
 @pytest.mark.parametrize("script", [pytest.param(p, id=p.name) for p in SCRIPTS])
 def test_texts_of_the_report_use_the_words_of_the_field(script):
     lines = script.read_text(encoding="utf-8").splitlines()
@@ -98,14 +122,14 @@ def test_help_uses_the_words_of_the_field(command):
     assert not found, "\n".join(found)
 
 
-def found_in(text, name):
+def found_in(text, name, words=BANNED):
     """Return the banned words of a text, with lines and what to use instead."""
     plain = FENCE.sub(lambda match: "\n" * match[0].count("\n"), text)
     plain = CODE.sub("`code`", plain)
     return [
         f"{name}:{number}: {match[0]!r}; use: {better}"
         for number, line in enumerate(plain.splitlines(), 1)
-        for pattern, better in BANNED.items()
+        for pattern, better in words.items()
         for match in re.finditer(pattern, line, re.IGNORECASE)
         if not is_exception(name, match[0])
     ]

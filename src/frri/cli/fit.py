@@ -395,7 +395,8 @@ def _write_rules(arguments: Arguments, model: Any) -> None:
     size = f"{rules} rule{'s' * (rules != 1)} with {tests} condition{'s' * (tests != 1)}"
     # Only estimators that prove something about their rules have a status.
     selection = getattr(learner, "selection_", {})
-    proof = f", proven optimal ({selection['claim']})" if selection.get("status") == "optimal" else ""
+    is_proven = selection.get("status") == "optimal"
+    proof = f", proven optimal ({selection['claim']})" if is_proven else ""
     place = f"; saved in {output}" if output not in {None, "-"} else ""
     say(f"Model ({model.best_name_}): {size}{proof}{place}")
     if arguments.bags is not None:

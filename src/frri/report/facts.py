@@ -339,8 +339,8 @@ def _stability(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
         return None
     if len(stability.returns) != len(ruleset) or stability.ruleset != ruleset:
         raise ValueError(
-            f"stability is of other rules than the {len(ruleset)} of this page; "
-            "find it out with ruleset= these rules."
+            f"stability must have been measured for the {len(ruleset)} rules of this page; "
+            "call frri.compare.stability with ruleset=these rules."
         )
     return {
         "returns": list(stability.returns),

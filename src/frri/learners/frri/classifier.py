@@ -345,7 +345,8 @@ def memory_bytes(limit: Any) -> int:
     if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0:
         return limit
     raise ValueError(
-        f"memory_limit must be a number of bytes or a string such as '2 GB', got {short_repr(limit)}."
+        "memory_limit must be a number of bytes or a string such as '2 GB', "
+        f"got {short_repr(limit)}."
     )
 
 
