@@ -393,7 +393,7 @@ def test_a_mixed_table_becomes_a_model_that_answers_everything(learner, capsys):
 @pytest.mark.usefixtures("folder")
 def test_every_command_takes_every_learner_or_refuses_in_a_sentence(learner, capsys):
     assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner, "--cv", "2"]) == 0
-    assert ("proved" in capsys.readouterr().err) == (learner in {"frri", "frri-bags"})
+    assert ("proven optimal" in capsys.readouterr().err) == (learner in {"frri", "frri-bags"})
     assert "THEN y " in run(["rules", "m.json"], capsys)
     answers = run(["predict", "m.json", "numbers.csv", "--proba", "--rules"], capsys).splitlines()
     assert len(answers) == len(NUMBERS.splitlines())

@@ -41,7 +41,7 @@ class AnyRuleClassifier(ClassifierMixin, RuleLearner):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its class labels.
 
-        Calibration may need two more fits, on halves of the table: see `calibrate`.
+        Calibration and the choice of a size may need further fits: see the class description.
 
         Parameters
         ----------

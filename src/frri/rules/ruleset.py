@@ -489,6 +489,9 @@ class RuleSet:
 # Smallest and largest cost of misclassification.
 COSTS = (1.0 / LARGEST_SAID, LARGEST_SAID)
 
+# Costs whose relative difference is smaller are equal, as those of classes of equal weight are.
+EQUAL = 1e-9
+
 
 def decision_costs(
     decision: Any, classes: Sequence[Label], sizes: Sequence[float]
@@ -510,16 +513,16 @@ def decision_costs(
                 known = f"which does not exist; the classes are {', '.join(map(repr, classes[:8]))}"
                 raise ValueError(f"decision names the class {label!r}, {known}.")
             is_number = isinstance(cost, Real) and not isinstance(cost, bool)
-            costs[place] = float(cost) if is_number else 0.0
-            if not COSTS[0] <= costs[place] <= COSTS[1]:
-                given = f"{short_repr(cost)}; give it a finite number above 0"
+            if not (is_number and COSTS[0] <= cost <= COSTS[1]):
+                given = f"{short_repr(cost)}; give it a number from {COSTS[0]:g} to {COSTS[1]:g}"
                 raise ValueError(f"The cost of misclassifying {label!r} is {given}.")
+            costs[place] = float(cost)
     elif isinstance(decision, str) and decision == "balanced":
         costs = [fsum(sizes) / (len(sizes) * size) if size > 0 else 1.0 for size in sizes]
     elif not isinstance(decision, str) or decision != "accuracy":
         known = "accuracy, balanced or a mapping from classes to costs"
         raise ValueError(f"decision must be {known}, got {short_repr(decision)}.")
-    return tuple(costs) if len(set(costs)) > 1 else ()
+    return tuple(costs) if max(costs) > min(costs) * (1.0 + EQUAL) else ()
 
 
 def _tuple(values: Iterable[Any]) -> tuple[Any, ...]:
