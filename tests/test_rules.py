@@ -421,13 +421,13 @@ def test_statistics_count_what_the_rules_cover():
     assert first.statistics.share_alone == pytest.approx(1 / 3)
 
 
-def test_statistics_may_be_weights_and_are_written_in_full():
+def test_statistics_may_be_weights_shown_with_few_digits():
     first, second = example()
-    weighted = replace(first, statistics=RuleStatistics((7.5, 0.0), 1.0, 1.5, 2.25))
+    weighted = replace(first, statistics=RuleStatistics((7.50000001, 0.0), 1.0, 1.5, 2.25))
     many = replace(second, statistics=RuleStatistics((0, 1234567), 1.0, 1.5, 0))
     rules = replace(example(), rules=(weighted, many), class_counts=(1e6, 1234567.5))
     lines = str(rules).splitlines()
-    assert "covers 7.5 of 2234567.5" in lines[0]
+    assert "covers 7.5 of 2234568" in lines[0]
     assert "covers 1234567 of" in lines[1]
     assert "covers 1234567 of 1234567" in str(replace(rules, class_counts=(0.0, 1234567.0)))
     loaded = RuleSet.from_json(rules.to_json())

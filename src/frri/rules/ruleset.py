@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
@@ -513,10 +514,12 @@ def decision_costs(
                 known = f"which does not exist; the classes are {', '.join(map(repr, classes[:8]))}"
                 raise ValueError(f"decision names the class {label!r}, {known}.")
             is_number = isinstance(cost, Real) and not isinstance(cost, bool)
-            if not (is_number and COSTS[0] <= cost <= COSTS[1]):
+            costs[place] = 0.0
+            with suppress(OverflowError):
+                costs[place] = float(cost) if is_number else 0.0
+            if not COSTS[0] <= costs[place] <= COSTS[1]:
                 given = f"{short_repr(cost)}; give it a number from {COSTS[0]:g} to {COSTS[1]:g}"
                 raise ValueError(f"The cost of misclassifying {label!r} is {given}.")
-            costs[place] = float(cost)
     elif isinstance(decision, str) and decision == "balanced":
         costs = [fsum(sizes) / (len(sizes) * size) if size > 0 else 1.0 for size in sizes]
     elif not isinstance(decision, str) or decision != "accuracy":

@@ -283,8 +283,8 @@ def _signed(value: float) -> str:
 
 
 def amount(value: float) -> str:
-    """Return a number of samples, or their weight, as a string."""
-    return f"{value:.0f}" if value == round(value) else f"{value:.10g}"
+    """Return a number of samples, or their weight with three digits, as a string."""
+    return f"{value:.0f}" if value >= 100.0 or value == round(value) else f"{value:.3g}"
 
 
 def share(value: float) -> str:
