@@ -14,6 +14,7 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import is_regressor
 
@@ -62,8 +63,8 @@ def tables():
     values = random.integers(0, 1000, (90, 5)) / 7.0
     values[random.integers(0, 10, values.shape) == 0] = np.nan
     yield "missing values", values, (np.nan_to_num(values[:, 0]) > 60).astype(int) + (y[0] > 1)
-    values = random.integers(0, 100, (120, 6)) / 3.0
-    yield "two of three", values, (values[:, :3] > 15).sum(axis=1) // 2
+    values = random.integers(0, 100, (120, 6))
+    yield "categories and weights", values, (values[:, :3] > 45).sum(axis=1) // 2
 
 
 # The choice among estimators is one of them: a few tables are enough for the comparison itself, and
@@ -110,12 +111,18 @@ def digests(n_jobs):
         choice = {} if THOROUGH else CHOICES.get(name)
         for number, estimator in enumerate(estimators(n_jobs, choice)):
             numbers = y + np.nan_to_num(values[:, -1]) * 0.37
-            estimator.fit(values, numbers if is_regressor(estimator) else y)
+            X, weights = values, {}
+            if name == "categories and weights":
+                X = pd.DataFrame(values, columns=[*"uvwxyz"])
+                X = X.assign(named=np.array([*"abcdefg"])[values[:, 0] // 5 % 7])
+                if type(estimator).__name__ != "AdditiveRulesBaggingClassifier":
+                    weights["sample_weight"] = 1.0 + np.arange(len(X)) % 3 / 3.0
+            estimator.fit(X, numbers if is_regressor(estimator) else y, **weights)
             model = estimator.ruleset_.to_dict()
             del model["about"]["date"]
             model["about"]["parameters"].pop("n_jobs", None)
             text = json.dumps(model, sort_keys=True).encode()
-            answers = np.ascontiguousarray(estimator.predict(values)).tobytes()
+            answers = np.ascontiguousarray(estimator.predict(X)).tobytes()
             shorts = [hashlib.sha256(content).hexdigest()[:12] for content in (text, answers)]
             found[f"{name}, {number} {type(estimator).__name__}"] = shorts
     numbers = np.arange(1.0, 100_000.0)  # counts of which estimators use logarithms
