@@ -45,7 +45,7 @@ def main():
     print(f"{ROWS:,} x {ATTRIBUTES}, {len(remote.ruleset_)} rules, identical in both")
     print(f"threads {min(threads):.1f} s, two processes {min(processes):.1f} s", end="")
     print(
-        f": {min(processes) / min(threads):.2f} times (at most 1.3 wanted), {os.cpu_count()} cores"
+        f": {min(processes) / min(threads):.2f} times (target: at most 1.3), {os.cpu_count()} cores"
     )
     steps = {name: f"{seconds:.2f}" for name, seconds in remote.selection_.seconds.items()}
     print("steps on the cluster, measured by the client:", steps)

@@ -43,8 +43,8 @@ def _compare_models():
     for name, model in models.items():
         score = np.mean(model.predict(X[:20_000]) == y[:20_000])
         print(f"{name:<8}{seconds[name]:.3f} s, accuracy {score:.3f}")
-    print(f"frri / tree: {seconds['frri'] / seconds['tree']:.2f} (at most 1.0 wanted)")
-    print(f"frri / forest: {seconds['frri'] / seconds['forest']:.3f} (at most 0.1 wanted)")
+    print(f"frri / tree: {seconds['frri'] / seconds['tree']:.2f} (target: at most 1.0)")
+    print(f"frri / forest: {seconds['frri'] / seconds['forest']:.3f} (target: at most 0.1)")
 
 
 def _artificial_model(n_rules, n_columns, *, nominal, missing, seed=0):
@@ -95,7 +95,7 @@ def _mixed():
         ratio = found / seconds["numeric only"]
         print(
             f"50,000 x 30, 1,010 rules, {name:<22}{found:.3f} s, {ratio:.2f} x numeric only "
-            "(at most 1.3 wanted)"
+            "(target: at most 1.3)"
         )
 
 

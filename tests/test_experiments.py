@@ -11,7 +11,7 @@ import pytest
 from experiments import claims as claims_module
 from experiments.__main__ import main
 from experiments.claims import claims, conover_as_printed
-from experiments.printed import LEARNERS, paper_table, slips
+from experiments.printed import LEARNERS, find_misprints, paper_table
 from experiments.reproduction import reproduction_page
 from frri.compare import NAMES, compare, load
 from frri.compare.page import dataset_table
@@ -99,12 +99,12 @@ def test_shapes_agree_with_the_papers_table_but_for_its_slips(tables):
     data = {name: tables(name) for name in NAMES}
     for name, one in data.items():
         assert list(one.shape.values())[:3] == printed.loc[name].tolist()[:3]
-    assert slips(data) == {
+    assert find_misprints(data) == {
         "cleveland": "paper prints 12.62",
         "ecoli": "paper prints 28.6",
         "spectfheart": "paper prints 38.56",
     }
-    shown = dataset_table(data, slips(data)).markdown()
+    shown = dataset_table(data, find_misprints(data)).markdown()
     assert "| cleveland | 13 | 297 | 5 | 12.31 | paper prints 12.62 |" in shown
     assert "| ecoli | 7 | 336 | 8 | 71.50 | paper prints 28.6 |" in shown
 
