@@ -136,7 +136,7 @@ def repeat_original(model, X, y, train, test):
         cut=not close,
     )
     return balanced_accuracy(
-        (naive.share_decisions if close else naive.sum_decisions)(sums), y[test]
+        (naive.fraction_decisions if close else naive.sum_decisions)(sums), y[test]
     )
 
 

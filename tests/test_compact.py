@@ -90,10 +90,10 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
             rules.append((u, far, sides))
     assert reach == [far for _, far, _ in rules]
     assert types == [list(as_types(sides, len(rigid))) for _, _, sides in rules]
-    expected = naive_compact.Chooser(rows, labels, units, losses, rules, 0.1, 0.002).search(most)
+    expected = naive_compact.Selection(rows, labels, units, losses, rules, 0.1, 0.002).search(most)
     assert found == [(u, far, as_types(sides, len(rigid))) for (u, far, sides), *_ in expected]
     rules = [rule for rule, *_ in expected]
-    moved = naive_compact.Moved(rows, labels, units, losses, rules, 0.4)
+    moved = naive_compact.TunedRules(rows, labels, units, losses, rules, 0.4)
     assert boxes.weights.tolist() == pytest.approx([weight for _, weight, _ in moved.rules])
     all_sides = []
     for r, (_, _, sides) in enumerate(moved.rules):

@@ -176,7 +176,7 @@ def test_reference_figures(dataset, algorithm, monkeypatch):
         table = rules, X[train].tolist(), y[train].tolist(), X[test].tolist()
         sums = naive.class_sums(*table, model.t_norm, cut=True)
         if algorithm.endswith("close"):
-            decided = naive.share_decisions(naive.class_sums(*table, model.t_norm, cut=False))
+            decided = naive.fraction_decisions(naive.class_sums(*table, model.t_norm, cut=False))
         else:
             # Where no rule fires the reference gives no answer, which counts as wrong.
             decided = naive.sum_decisions(sums)

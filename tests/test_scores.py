@@ -267,7 +267,7 @@ def test_classes_ahead_are_levelled_by_the_definition(seed, n_classes, trust):
     found = shrink_to_priors(shares, decided, trust, sizes)
     for row, own, mine in zip(shares.tolist(), decided.tolist(), found, strict=True):
         model = {"trust": trust, "classes": list(range(n_classes)), "class_counts": sizes.tolist()}
-        expected = naive_semantics.trusted(model, {"answer": own, "probabilities": row})
+        expected = naive_semantics.shrink(model, {"answer": own, "probabilities": row})
         np.testing.assert_allclose(mine, expected, atol=1e-12)
         assert mine.max() <= mine[own] + 1e-12
 
