@@ -1,4 +1,4 @@
-"""Additive rules: naive twins, contract, figures."""
+"""Additive rules: comparison with a reference implementation, scikit-learn checks and results."""
 
 import pickle
 from contextlib import contextmanager
@@ -69,7 +69,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @st.composite
 def tables(draw, n_max=24):
-    """Values with ties, duplicates, constant columns, gaps, categories and extreme scales; weights."""
+    """Values with ties, duplicates, constant columns, missing values, categories and extreme scales; weights."""
     n, m = draw(st.integers(1, n_max)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     values = rng.integers(0, draw(st.integers(1, 9)), (n, m)).astype(float)
@@ -112,10 +112,10 @@ def induction(columns, blocks, weight, penalty, **options):
 
 @contextmanager
 def exact():
-    """Weights are fitted to rounding while rules are added, and what these errors change is equal.
+    """Fit weights up to rounding while rules are added, so that both implementations break ties equally.
 
-    Weights are exact to about 1e-10, gains too. Their differences from the price of a set of
-    categories may be so small that this is 1e-8 of them.
+    Weights and gains are exact to about 1e-10. Relative to the difference between a gain and the price of
+    a set of categories, this may be 1e-8.
     """
     steps = {"TOLERANCE": 1e-15, "PATH_TOLERANCE": 1e-15, "MAX_STEPS": 3_000}
     with patch.multiple(search, EQUAL=1e-6, **steps), patch.object(naive, "EQUAL", 1e-6):
@@ -144,7 +144,7 @@ def listed(fast, found):
     return [(s.sign, [as_naive(fast.columns, t) for t in s.tests], s.times) for s in found.rules]
 
 
-# ---------------------------------------------------------------- naive twins, piece by piece
+# ---------------------------------------------------------------- parts, compared with the reference implementation
 
 
 @settings(max_examples=often(120), deadline=None)
@@ -155,7 +155,7 @@ def test_the_scan_is_brute_force(table):
     g, h = rng.normal(size=len(values)), rng.random(len(values))
     mu = rng.random(len(values)) * (rng.random(len(values)) < 0.7)
     columns = fast.columns
-    # Beside another score, as all scores are searched together.
+    # With a second score, because all scores are searched together.
     other = rng.random((2, len(values)))
     lanes = np.array([other[0], g * mu, other[1], h * mu * mu, weights * mu])
     sums = kernels.binned(columns.values, columns.bins, columns.n_bins, lanes)
@@ -328,7 +328,7 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, directed):
 
 
 def test_rounding_errors_at_the_end_of_a_slope_add_no_category():
-    """The degree of the sixth sample is 4e-16: its category is not one of those to choose from."""
+    """The degree of the sixth sample is 4e-16, and its category must not be a candidate."""
     gap = np.nan
     values = np.array(
         [
@@ -434,7 +434,7 @@ def test_texts_say_what_a_rule_adds():
 
 
 def by_rules(fit, X):
-    """Probabilities of the votes alone."""
+    """Return probabilities by votes only, without priors."""
     return replace(fit.ruleset_, trust=1.0).predict_proba(X)
 
 
@@ -487,7 +487,7 @@ def test_monotone_models_are_monotone_everywhere():
         change = direction * (fit.predict_proba(higher) - fit.predict_proba(rows))[:, 1]
         assert (change >= -1e-12).all()
     change = free.predict_proba(rows.assign(noise=9.0)) - free.predict_proba(rows.assign(noise=-9))
-    assert change[:, 1].min() < 0  # without the promise it is not kept
+    assert change[:, 1].min() < 0  # not monotone without the constraint
     for rule in fit.ruleset_:
         for condition in rule.conditions:
             if condition.attribute == "noise":

@@ -1,4 +1,4 @@
-"""Bagged additive rules: one ruleset that is the mean of the bags, and what they say of unseen objects."""
+"""Bagged additive rules: the averaged rule set, and predictions of the bags for out-of-bag samples."""
 
 from types import SimpleNamespace
 
@@ -23,20 +23,20 @@ def wine():
 
 @pytest.fixture(scope="module")
 def bagged(wine):
-    """A model and its bags, each as it was drawn."""
+    """Return a model and its bags."""
     bags = []
 
-    class Watched(AdditiveRulesBaggingClassifier):
+    class Recording(AdditiveRulesBaggingClassifier):
         def _bag(self, *given):
             found = super()._bag(*given)
             bags.append(SimpleNamespace(ruleset=found[0], unseen=found[2]))
             return found
 
-    return Watched(n_estimators=6, random_state=1, n_jobs=1).fit(*wine), bags
+    return Recording(n_estimators=6, random_state=1, n_jobs=1).fit(*wine), bags
 
 
-def stretch_of(model, bags):
-    """What the votes of the bags were multiplied with."""
+def vote_factor(model, bags):
+    """Return the factor of the votes of the bags."""
     stretches = np.array(SCALES)
     found = model.ruleset_[0].votes[0] * len(bags) / bags[0].ruleset[0].votes[0]
     return stretches[np.abs(stretches - found).argmin()]
@@ -46,7 +46,7 @@ def test_the_ruleset_is_the_mean_of_the_bags(bagged, wine):
     model, bags = bagged
     X, _ = wine
     together = np.mean([bag.ruleset.scores(X) for bag in bags], axis=0)
-    stretch = stretch_of(model, bags)
+    stretch = vote_factor(model, bags)
     assert stretch in SCALES
     # Votes and bases are multiples of 2**-40.
     tolerance = 1e-12 + len(model.ruleset_) * 2.0**-41
@@ -64,7 +64,7 @@ def test_what_unseen_objects_get(bagged, wine):
         if not said:
             assert np.isnan(model.oob_decision_function_[i]).all()
             continue
-        powers = np.exp(stretch_of(model, bags) * np.mean(said, axis=0))
+        powers = np.exp(vote_factor(model, bags) * np.mean(said, axis=0))
         shares = trust * powers / powers.sum() + (1 - trust) * sizes / sizes.sum()
         assert shares.argmax() == powers.argmax()
         np.testing.assert_allclose(model.oob_decision_function_[i], shares, atol=1e-12)
@@ -82,7 +82,7 @@ def test_bags_see_other_objects_and_use_some_attributes(bagged, wine):
 
 
 def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
-    class Everything:
+    class FullSample:
         def integers(self, n, size):
             assert n == size
             return np.arange(n)
@@ -90,7 +90,7 @@ def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
         def permutation(self, m):
             return np.arange(m)
 
-    monkeypatch.setattr(np.random, "default_rng", lambda _: Everything())
+    monkeypatch.setattr(np.random, "default_rng", lambda _: FullSample())
     model = AdditiveRulesBaggingClassifier(
         n_estimators=1, max_features=1.0, class_weight="balanced"
     )

@@ -1,4 +1,4 @@
-"""Files larger than memory: their parts are the whole, and what is written of them appears whole or not at all."""
+"""Files larger than memory: reading in parts, and atomic writing of predictions."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ MODEL = RuleSet(
 
 @pytest.fixture
 def small(monkeypatch):
-    """Parts of a few rows."""
+    """Read in parts of a few rows."""
     monkeypatch.setattr(readers, "STRETCH", 300)
     monkeypatch.setattr(readers, "MOST_ROWS", 7)
 
@@ -92,7 +92,7 @@ def test_parts_are_the_whole(files, ending):
 def test_of_typed_files_only_some_columns_are_read(files):
     first = next(read_batches(files / "people.parquet", columns={"born", "age"})).frame
     assert list(first.columns) == ["age", "born"]
-    # Where one is lacking, whoever asked has to say so, and may want to know the others.
+    # If a column is missing, all columns are returned, so that the error can list them.
     first = next(read_batches(files / "people.parquet", columns={"bron"})).frame
     assert len(first.columns) == 6
 
@@ -127,7 +127,7 @@ def test_a_mark_that_is_never_closed_is_named_after_one_scan(n_before, tmp_path,
 
 
 class _File:
-    """What the reader wants of a path."""
+    """A path as the reader needs it."""
 
     def __init__(self, content):
         self.content = content
@@ -205,7 +205,7 @@ def test_a_typed_file_that_ends_early_is_said_to_be_damaged(files, tmp_path, cap
     (tmp_path / "cut.parquet").write_bytes(whole[:-40])
     assert main(["predict", str(files / "model.json"), str(tmp_path / "cut.parquet")]) == 2
     assert "cut.parquet is not a Parquet file, or a damaged one." in capsys.readouterr().err
-    # Its end is there, but not what it tells of.
+    # The footer exists, but not the data that it refers to.
     (tmp_path / "holes.parquet").write_bytes(b"\0" * 600 + whole[600:])
     assert main(["predict", str(files / "model.json"), str(tmp_path / "holes.parquet")]) == 2
     assert capsys.readouterr().out == ""

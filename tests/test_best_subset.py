@@ -1,4 +1,4 @@
-"""The fewest errors of candidates that compete, against trying every choice."""
+"""Minimum number of errors of competing candidates, compared with brute force."""
 
 from itertools import combinations
 from unittest.mock import patch
@@ -17,7 +17,7 @@ SIZES = [1, 2, 4]
 
 @st.composite
 def contests(draw):
-    """Few distinct scores, so that there are ties, duplicates and objects that contradict each other."""
+    """Return few distinct scores, so that there are ties, duplicates and contradictory objects."""
     r, n = draw(st.integers(0, 9)), draw(st.integers(1, 14))
     score = st.sampled_from([0.0, -1.0, 0.2, 0.5, 0.5000000001, 1e-300, 1e300])
     scores = draw(
@@ -52,7 +52,7 @@ def test_no_choice_has_fewer_errors(contest, few):
 @settings(max_examples=often(80), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(2, 6))
 def test_larger_pools(seed, n_classes, n_scores):
-    """Enough rules and objects that most choices are left out."""
+    """Compare pools with so many rules and objects that most choices are pruned."""
     random = np.random.default_rng(seed)
     scores = random.integers(0, n_scores, (14, 20)) * (random.random((14, 20)) < 0.5)
     says, classes = random.integers(0, n_classes, 14), random.integers(0, n_classes, 20)
@@ -62,7 +62,7 @@ def test_larger_pools(seed, n_classes, n_scores):
 
 
 class Clock:
-    """Each look at it is a second later."""
+    """A clock that advances by one second per call."""
 
     def __init__(self):
         self.now = 0.0
@@ -96,7 +96,7 @@ def test_what_is_not_proved_is_a_bound(contest, seconds):
 @settings(max_examples=often(120), deadline=None)
 @given(contests(), st.integers(1, 3), st.integers(1, 5), st.data())
 def test_cuts_hold_for_all_choices(contest, at_most, weight, data):
-    """Whatever x they are made for, alone and in the mean, and with what they say no better choice has."""
+    """Cuts for any x, single and averaged, do not exclude a better choice."""
     scores, says, classes, default = contest
     table = np.array(scores, dtype=float).reshape(len(says), len(classes))
     weights = np.array([1.0 + i % weight for i in range(len(classes))])
@@ -126,7 +126,7 @@ def test_cuts_hold_for_all_choices(contest, at_most, weight, data):
 
 
 def test_matching_bounds_what_relaxations_do_not():
-    """Two objects that none can tell apart: half of each candidate does not put one right for half the harm."""
+    """No candidate separates two objects: half of a candidate does not correct one at half the cost."""
     classes = [0, 1] * 6
     scores = np.kron(np.eye(6), np.ones((1, 2)))
     contest = best_subset.LevelTable(scores, np.ones(6, int), np.array(classes), 0, np.ones(12))

@@ -1,4 +1,4 @@
-"""The command line: what it does, and above all what it says when it cannot."""
+"""The command line: commands, and error messages for bad input."""
 
 import csv
 import io
@@ -72,7 +72,7 @@ def parquet(**columns):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a table, a model and a file that must survive."""
+    """Return a folder with a table, a model and a file that must not change."""
     (tmp_path / "data.csv").write_text(DATA)
     (tmp_path / "numbers.csv").write_text(NUMBERS)
     MODEL.save(tmp_path / "model.json")
@@ -105,7 +105,7 @@ OTHER_VERSION = MODEL.to_json().replace('"version": 2', '"version": 99')
 
 
 def rows(column, values):
-    """A table whose first column has these values."""
+    """Return a table whose first column has these values."""
     return f"{column},b,y\n" + "".join(f"{v},{i},{'ny'[i % 2]}\n" for i, v in enumerate(values))
 
 
@@ -361,7 +361,7 @@ def test_bad_weights_are_refused(values, sentence):
 
 
 def run(argv, capsys):
-    """Exit code 0, and what is on standard output."""
+    """Run a command, check its exit code, and return its standard output."""
     code = main(argv)
     captured = capsys.readouterr()
     assert code == 0, captured.err
@@ -455,7 +455,7 @@ def test_limits_hold_for_the_learner_that_is_picked(capsys):
 
 
 def write_noise(folder, n_rows=150):
-    """Two columns of which one tells the class, three times out of four."""
+    """Write two columns, one of which predicts the class with probability 0.75."""
     generator = np.random.default_rng(0)
     values = generator.uniform(size=(n_rows, 2)).round(3)
     kept = generator.uniform(size=n_rows) < 0.75
@@ -644,7 +644,7 @@ def test_predicted_classes_are_read_back_as_they_are(folder, capsysbinary):
     import pandas as pd
 
     plain = ["a\rb", "a\r", "a\r\nb", "a\nb", 'a"b', "a,b", "", " ", "-1", "+2.5e3", "'", "ü"]
-    # These have an apostrophe in front, whatever is in front already: spreadsheets must not run them.
+    # These get an apostrophe, so that spreadsheets do not evaluate them.
     formulas = [
         "=1+1",
         "+a",
@@ -883,7 +883,7 @@ def test_evaluation_shows_every_class_beside_the_majority_and_an_interval(folder
 
 @pytest.mark.parametrize("learner", RULE_LEARNERS)
 def test_evaluation_on_the_training_table_is_pointed_out(learner, folder, capsys):
-    # Few rules of a random sample may do the same on another table.
+    # A few rules of a random sample may have equal results on another table.
     seed = ["--seed", "0"] if "random_state" in LEARNERS[learner].make().get_params() else []
     assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner, "--no-check", *seed]) == 0
     capsys.readouterr()
@@ -1054,7 +1054,7 @@ def test_predicting_needs_neither_learners_nor_compilers():
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=True
     )
-    assert result.stderr.endswith("0 []\n")  # below what a slow machine says while it works
+    assert result.stderr.endswith("0 []\n")  # without progress lines of a slow machine
 
 
 def test_help_loads_nothing_that_takes_time():
@@ -1417,7 +1417,7 @@ def test_the_column_of_row_names_gives_the_names_of_the_page(tmp_path, monkeypat
 
 @pytest.mark.usefixtures("folder")
 def test_a_model_carries_its_held_out_estimate(capsys):
-    """Rules and page open with the cross-validated score, not with that of the training rows."""
+    """Rules and page begin with the cross-validated score, not with that on training rows."""
     pima = dataset("pima")
     pima.X.assign(y=pima.y)[::3].to_csv("pima.csv", index=False)
     run(["fit", "pima.csv", "--target", "y", "--learner", "frri", "-o", "m.json"], capsys)

@@ -1,4 +1,4 @@
-"""Ordered classes on the command line: the whole way from a CSV file to a page."""
+"""Ordinal classification on the command line, from a CSV file to a report."""
 
 import json
 
@@ -16,7 +16,7 @@ ORDER = ["poor", "fair", "good"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Rated flats, and a model of each learner."""
+    """Return a table of rated flats, and a model of each estimator."""
     folder = tmp_path_factory.mktemp("flats")
     random = np.random.default_rng(0)
     rooms, noise = random.integers(1, 7, 90), random.integers(35, 80, 90)

@@ -1,4 +1,4 @@
-"""The command line for targets that are numbers: from a table to predictions, in every command."""
+"""Regression on the command line, from a table to predictions, in every command."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ from frri.learners.registry import rule_learners
 from frri.rules.measures import measure_regression
 
 FIT = ["fit", "houses.csv", "--target", "price", "--task", "regression"]
-# A number of rules that is given is not found by cross-validation.
+# A given number of rules is not cross-validated.
 SMALL = ["--max-rules", "5"]
 ADDITIVE = ["--learner", "additive", *SMALL]
 
@@ -177,7 +177,7 @@ def test_what_cannot_be_done_is_one_sentence(houses, capsys):
 
 
 def test_measures_are_those_of_scikit_learn_and_intervals_hold_their_level():
-    """In 400 samples, 95% intervals miss the figure of the whole population about one time in twenty."""
+    """In 400 samples, 95 % intervals miss the value of the population about one time in twenty."""
     generator = np.random.default_rng(1)
     x = generator.normal(size=200_000)
     y = x + generator.gamma(6.0, 0.3, len(x))

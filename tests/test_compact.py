@@ -1,4 +1,4 @@
-"""Compact FRRI: the fast paths against the definition, and the learner as people use it."""
+"""Compact FRRI: the optimized code, compared with the definition, and the estimator."""
 
 from itertools import combinations
 from unittest.mock import patch
@@ -37,7 +37,7 @@ def test_scikit_learn_accepts_it(estimator, check):
 
 @st.composite
 def tables(draw):
-    """Few distinct values, so that there are ties, duplicates, contradictions and constant columns."""
+    """Return few distinct values, so that there are ties, duplicates, contradictions and constant columns."""
     n, m = draw(st.integers(1, 14)), draw(st.integers(1, 3))
     rigid = [draw(st.booleans()) for _ in range(m)]
     cell = [
@@ -198,7 +198,7 @@ def test_wrong_parameters_get_one_sentence(parameters, sentence):
 
 
 def crowd(n=240, seed=0):
-    """Few distinct values, so that a part of the table has the ranges of the whole; a small class."""
+    """Return few distinct values, so that a part has the ranges of the whole table, and a small class."""
     rng = np.random.default_rng(seed)
     X = np.stack([rng.integers(0, 6, n), rng.integers(0, 9, n), rng.integers(0, 4, n)], axis=1)
     y = np.where(X[:, 0] + rng.normal(size=n) > 3, "high", "low").astype(object)
@@ -228,7 +228,7 @@ def test_of_many_objects_a_selection_judges_and_all_are_counted(monkeypatch):
         own = ["high", "low", "rare"].index(rule.consequent)
         assert rule.statistics.support == tuple(np.bincount(classes[inside], minlength=3))
         assert classes[rule.source] == own
-        # Every class weighs a third, and two mean objects are added in equal shares.
+        # Every class has a third of the weight; the weight of two mean objects is divided equally.
         weight = np.bincount(classes[inside], minlength=3) / (3 * sizes)
         prior = 2 / len(y)
         assert rule.weight == pytest.approx(
@@ -265,7 +265,7 @@ def test_a_choice_can_be_told_how_few_errors_there_must_be():
 
 
 def test_the_fewest_errors_are_those_of_the_definition():
-    """Every pair of boxes, each decided by the definition's scores, beside the search."""
+    """Compare the search with all pairs of boxes, decided by the scores of the definition."""
     random = np.random.default_rng(3)
     for _ in range(6):
         values = random.integers(0, 5, (12, 2)) / 4.0

@@ -1,4 +1,4 @@
-"""The command: exit codes, sentences instead of tracebacks, results on stdout."""
+"""The command `frri compare`: exit codes, error messages, results on stdout."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""One cell: metrics, sizes, folds, and what becomes of learners that fail."""
+"""One cell: metrics, sizes, folds, and failures of estimators."""
 
 import json
 
@@ -60,7 +60,7 @@ def test_classes_absent_from_a_fold_or_from_training():
     truth, said = np.array(["a", "a", "c"]), np.array(["a", "b", "b"])
     outcome = Outcome(model, truth, said, np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]))
     assert metric("balanced_accuracy").function(outcome) == 0.25
-    # Class a is ranked right once in two; class c, never expected, is at chance.
+    # Class a is ranked correctly in one of two cases; class c, which never occurs, is at chance level.
     assert metric("auroc").function(outcome) == pytest.approx((0.5 + 0.5) / 2)
     alone = Outcome(model, truth[:2], said[:2], outcome.probabilities[:2])
     assert metric("auroc").function(alone) is None
@@ -127,7 +127,7 @@ def test_a_learner_that_raises_is_a_result():
 def test_scaling_sees_the_training_part_only():
     seen = {}
 
-    class Watching(DummyClassifier):
+    class Recording(DummyClassifier):
         def fit(self, X, y):
             seen["range"] = X.min(), X.max()
             return super().fit(X, y)
@@ -135,7 +135,7 @@ def test_scaling_sees_the_training_part_only():
     scaler = learner("knn").steps[0][1]
     X = pd.DataFrame({"a": [*range(9), 100.0]})
     data = Dataset("d", X, np.array(["x", "y"] * 5), "c", np.array([0] * 9 + [1]))
-    evaluate(data, data.folds, make_pipeline(scaler, Watching()), Task("d", "w", 1), [], 0)
+    evaluate(data, data.folds, make_pipeline(scaler, Recording()), Task("d", "w", 1), [], 0)
     assert seen["range"] == (0, 1)
 
 

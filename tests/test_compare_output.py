@@ -1,4 +1,4 @@
-"""Tables, figures and pages: right, self-contained and safe against hostile names."""
+"""Tables, figures and pages: correct, self-contained and safe for hostile names."""
 
 import re
 from pathlib import Path
@@ -71,7 +71,7 @@ def test_pairs_are_one_square_on_the_page_and_sections_fold(report):
     for _, pair in pairs.iterrows():
         for won, lost in ((pair["wins"], pair["losses"]), (pair["losses"], pair["wins"])):
             assert f"{won} : {lost}, p " in text
-    # All but the first section are folded.
+    # All sections except the first are folded.
     assert (
         text.count('<details name="results"><summary><h2>')
         == text.count('<section class="card"') - 1
@@ -84,7 +84,7 @@ def test_the_page_is_accessible_and_short_before_details(visit, report):
     path.write_text(page_html(report), encoding="utf-8")
     page = visit.open(path, viewport={"width": 1280, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollHeight") < 3 * 800
-    # The main table comes first, has the whole width, and a bar below each number.
+    # The main table is first, has the full width, and a bar below each number.
     table = page.locator("#s1 .scroll")
     assert table.evaluate("node => node.scrollWidth <= node.clientWidth")
     assert table.bounding_box()["y"] < page.locator("#s1 figure").first.bounding_box()["y"]
@@ -178,7 +178,7 @@ def test_the_papers_bookkeeping():
 
 
 def test_the_snippets_of_the_documentation_are_short():
-    """A model, a dataset and a metric of one's own in under twenty lines together; test_docs runs them."""
+    """A custom model, dataset and metric take fewer than twenty lines together; test_docs runs them."""
     text = (DOCS / "guides" / "compare.md").read_text()
     [own] = [s for s in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "add_metric" in s]
     assert "bench.dataset(" in own

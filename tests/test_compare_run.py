@@ -1,4 +1,4 @@
-"""Runs: the same numbers whatever happens to them, and earlier results are never touched."""
+"""Runs: identical results after interruptions, and unchanged earlier results."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def lines(out):
 
 
 def without_costs(out):
-    """The results file up to times and the order in which cells were finished."""
+    """Return the file of results without times and the order of cells."""
     header, *rest = lines(out)
     for line in rest:
         line.pop("cost", None)
@@ -200,12 +200,12 @@ def test_two_runs_do_not_write_to_one_file(tmp_path):
         small(tmp_path)
 
 
-# The name under which pytest imports this module means nothing to other processes.
+# Other processes cannot import this module by the name that pytest uses.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 class Troublesome(ClassifierMixin, BaseEstimator):
-    """Fails in the way that its parameter says."""
+    """An estimator that fails in the way of its parameter."""
 
     def __init__(self, how="raise"):
         self.how = how
@@ -219,7 +219,7 @@ class Troublesome(ClassifierMixin, BaseEstimator):
             time.sleep(60)
         if self.how == "warn":
             warnings.warn("dull", stacklevel=2)
-        print("talking on stdout")  # noqa: T201 - must not get between the answers
+        print("talking on stdout")  # noqa: T201 - must not mix with the results
         self.model_ = DummyClassifier().fit(X, y)
         self.classes_ = self.model_.classes_
         return self

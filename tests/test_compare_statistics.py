@@ -1,4 +1,4 @@
-"""Tests of significance, against their definitions."""
+"""Significance tests, compared with their definitions."""
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def test_too_little_for_a_test():
 
 
 def test_learners_in_the_same_order_everywhere():
-    """The statistic is infinite then: p-values are 0 and nothing warns."""
+    """The statistic is infinite then: p-values are 0, without warnings."""
     table = pd.DataFrame([[3.0, 2, 1]] * 6, columns=list("abc"))
     found = compare(table)
     assert found.significant

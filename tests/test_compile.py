@@ -1,4 +1,4 @@
-"""Kernels: compiled by many threads, cached on disk where possible, stopped between compilations."""
+"""Kernels: compilation by many threads, cache on disk, interruption between compilations."""
 
 import importlib.util
 import os
@@ -53,7 +53,7 @@ def write(tmp_path, monkeypatch):
 
 
 def at_once(*works):
-    """Results of calls that begin together in threads of their own."""
+    """Return the results of calls that start at the same time in separate threads."""
     barrier = threading.Barrier(len(works))
 
     def begin(work):
@@ -208,7 +208,7 @@ def test_what_was_compiled_with_another_callee_is_not_used_and_nothing_deleted(t
     places = os.pathsep.join([str(sources), *filter(None, [os.environ.get("PYTHONPATH")])])
 
     def call():
-        # Python's own cache looks at times and sizes only, and would hide the change.
+        # The cache of Python compares times and sizes only, and would hide the change.
         quiet = {"PYTHONDONTWRITEBYTECODE": "1"}
         done = run(CALL, NUMBA_CACHE_DIR=str(kept), PYTHONPATH=places, **quiet)
         assert not done.returncode, done.stderr

@@ -1,4 +1,4 @@
-"""Minimum set cover: against brute force, against a general solver, and when stopped."""
+"""Minimum set cover: compared with brute force and a general solver, and interrupted."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ from thorough import often
 
 
 def boxes(n, seed, *, m=4, noise=0.15):
-    """Who covers whom among n points of two noisy classes, as rules around them would, and costs."""
+    """Return the covering table of rules around n points of two noisy classes, and costs."""
     rng = np.random.default_rng(seed)
     X = rng.random((n, m))
     y = (X[:, 0] + X[:, 1] > 1) ^ (rng.random(n) < noise)
@@ -168,7 +168,7 @@ def scipy_first_optimum(matrix, costs):
 
 
 def is_dominated(matrix, costs, j):
-    """Whether another candidate covers as much and costs no more; of equal ones, the first stays."""
+    """Whether another candidate covers as much and costs no more; the first of equal ones is kept."""
     return any(
         not (matrix[j] & ~matrix[i]).any()
         and costs[i] <= costs[j]
@@ -258,7 +258,7 @@ def test_a_small_problem_never_waits_for_a_compiler(monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that is set by hand, and a long wait for the compiler that begins at every call."""
+    """Return a clock that is set manually; every call of the compiler starts a long wait."""
     now = SimpleNamespace(seconds=100.0)
     monkeypatch.setattr(budget, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
     monkeypatch.setattr(_compile, "cached_on_disk", lambda *_: False)
@@ -269,7 +269,7 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def ticks(monkeypatch):
-    """A clock that goes on by a hundredth of a second whenever it is looked at; what it showed."""
+    """Return a clock that advances by a hundredth of a second per call, and its readings."""
     seen = [0.0]
 
     def look():
@@ -280,7 +280,7 @@ def ticks(monkeypatch):
     return seen
 
 
-# Looks at the clock after the time is over, at most: every part of a search ends at its next one.
+# Maximum number of calls of the clock after the time limit: every part of a search ends at its next one.
 MOST_LOOKS = 20
 
 
@@ -440,7 +440,7 @@ def test_a_real_signal_ends_the_search_and_nothing_else(interrupt_in):
 
 
 def test_deep_dives_keep_pivoting():
-    # The weights of the Devex rule grow from node to node and must not drown the infeasible rows.
+    # The weights of the Devex rule grow from node to node and must not dominate the infeasible rows.
     matrix = np.random.default_rng(0).random((250, 250)) < 0.04
     cover = minimum_cover(CoverMatrix.from_dense(matrix), work_limit=750)
     assert cover.nodes > 100
@@ -488,7 +488,7 @@ def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
     assert large.lower_bound >= len(usual) - 2
 
 
-# --- too large to be written out
+# --- too large for a dense matrix
 
 
 @pytest.fixture
@@ -513,7 +513,7 @@ def test_hard_objects_lead_to_the_same_answer_as_all(problem):
 @pytest.mark.usefixtures("never_expanded")
 @pytest.mark.parametrize("seed", range(6))
 def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
-    # With room for hardly any object at first, most of them join in later rounds.
+    # With memory for only a few objects at first, most of them are added in later rounds.
     hardest = solve_large.LargeProblem._find_hardest
     monkeypatch.setattr(
         solve_large.LargeProblem, "_find_hardest", lambda self, o, _: hardest(self, o, 30)
@@ -746,7 +746,7 @@ def test_bounds_hold_for_any_multipliers(seed):
 
 
 def test_a_damaged_tableau_is_never_believed(monkeypatch):
-    # Rounding errors made gross: the answer must stay right, because only exact bounds prune.
+    # Large rounding errors: the result must be correct, because only exact bounds prune.
     rng = np.random.default_rng(0)
 
     def damaged(lp, *rest):

@@ -1,4 +1,4 @@
-"""What goes in: tables and labels of every make, the same for all learners and for rulesets."""
+"""Input: tables and labels of every type, for all estimators and for rule sets."""
 
 import datetime as dt
 from decimal import Decimal

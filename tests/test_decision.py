@@ -1,4 +1,4 @@
-"""Costs of misclassification: other decisions of the same rules, in every engine and estimator."""
+"""Costs of misclassification: decisions in every engine and estimator."""
 
 import json
 import math

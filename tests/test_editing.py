@@ -1,4 +1,4 @@
-"""Rules changed by hand."""
+"""Manual edits of rules."""
 
 from dataclasses import replace
 
@@ -58,7 +58,7 @@ def test_a_proof_does_not_survive_an_edit(edit):
 def test_edits_in_files_of_old_are_understood(told, edits):
     content = RULES.to_dict() | {"about": {"selection": {"status": "optimal"}} | told}
     loaded = RuleSet.from_dict(content)
-    if edits is None:  # not a number: nobody knows of an edit
+    if edits is None:  # not a number: unknown whether it was edited
         assert loaded.about == content["about"]
     else:
         assert loaded.about == {"edits": edits}

@@ -1,4 +1,4 @@
-"""A table is looked at once: encoded, and passed on."""
+"""Tables are converted once and passed on in encoded form."""
 
 import io
 from contextlib import redirect_stderr, redirect_stdout
@@ -42,7 +42,7 @@ class CountedColumn:
 
 
 class CountedFrame:
-    """All that a data frame needs to have."""
+    """A minimal data frame."""
 
     def __init__(self, frame):
         self.columns, self.shape = list(frame.columns), frame.shape
@@ -76,7 +76,7 @@ def test_learners_convert_every_column_once(name):
 
 
 def test_questions_to_a_ruleset_convert_every_column_once():
-    """Every one that rules use, and no other."""
+    """Only columns that rules use are converted."""
     ruleset = FRRIClassifier().fit(FRAME, Y).ruleset_
     table = CountedFrame(FRAME)
     ruleset.predict(table)
@@ -103,7 +103,7 @@ def test_questions_to_a_ruleset_convert_every_column_once():
 
 @pytest.fixture
 def conversions(monkeypatch):
-    """The names of the columns that are encoded or read, in order."""
+    """Record the names of the columns that are encoded or read, in order."""
     seen = []
     encode, describe = encoding._encode, encoding._describe
 
@@ -222,7 +222,7 @@ def test_a_frame_for_a_model_learned_from_bare_numbers_is_read_by_position():
         assert clf.predict(frame).tolist() == ["a", "b"]
 
 
-# ---------------------------------------------------------------- missing values and monsters
+# ---------------------------------------------------------------- missing and extreme values
 
 NUMBERS = [1, 2, 3, 4, 5, 6]
 

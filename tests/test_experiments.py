@@ -29,7 +29,7 @@ LABELS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def tables():
-    """All tables of the paper, each of which is read once."""
+    """Return all tables of the paper, each of which is read once."""
     once = functools.cache(load)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(claims_module, "load", once)
@@ -49,7 +49,7 @@ def test_the_tables_that_come_along_are_the_papers(name):
     body = table.drop(index=[i for i in ("mean", "average rank") if i in table.index])
     pd.testing.assert_frame_equal(paper_table(name), body, check_dtype=False)
     digits = {"balanced_accuracy": 3, "rules": 0, "length": 2}[name]
-    # Half a unit of the last place, and the same again for the rounding of the entries.
+    # Half a unit of the last digit, twice, because the entries are rounded as well.
     assert np.allclose(table.loc["mean"], body.mean(), atol=1.001 * 10.0**-digits)
 
 

@@ -1,4 +1,4 @@
-"""Explanations: the facts, and the smallest change against brute force."""
+"""Explanations: their content, and counterfactuals compared with brute force."""
 
 import contextlib
 import itertools
@@ -112,7 +112,7 @@ rows = st.fixed_dictionaries(
 
 
 def brute_force(ruleset, row, changeable):
-    """Fewest attributes and least cost over a grid that has every bound and its neighbours on it."""
+    """Minimum number of attributes and minimum cost over a grid of all bounds and neighboring values."""
     values = []
     for j, attribute in enumerate(ruleset.attributes):
         own = row[j]
@@ -140,7 +140,7 @@ def brute_force(ruleset, row, changeable):
 
 
 def measure(ruleset, row, point):
-    """How many attributes change, and the sum of their changes in shares of the ranges."""
+    """Number of changed attributes, and the sum of changes as fractions of the ranges."""
     count, cost = 0, 0.0
     for attribute, old, new in zip(ruleset.attributes, row, point, strict=True):
         if old == new or (np.isnan(old) and np.isnan(new)):
@@ -206,7 +206,7 @@ def test_a_change_of_two_attributes_is_solved_as_a_linear_program():
 
 
 def test_degenerate_borders_are_proved_too():
-    """Along the border any mixture of the two changes costs the same, after a third has been made."""
+    """After a third change, all mixtures of two changes along the border have the same cost."""
     attributes = tuple(Attribute(name, 0.0, 1.0) for name in "uvw")
     rules = (
         Rule((NumericCondition("u", 0, 1), NumericCondition("w", 0.5, 0.5)), "x"),
@@ -357,7 +357,7 @@ def test_what_a_value_is_needed_for_is_said(change, aim):
     rules = replace(DIABETES, **change)
     assert aim in str(rules.explain([170, 60]))
     if not change:
-        # With just that value the rule counts just as much.
+        # With exactly that value, the rule has exactly that degree.
         (rival,) = rules.explain([170, 60]).rivals
         needed = 191 - (0.7 / 0.9) * 86
         assert rival.obstacles[0].needed == f"at most {needed:.1f}"
@@ -495,7 +495,7 @@ def test_what_a_missing_value_counts_as_is_said():
 
 
 def prices():
-    """Numbers that rules add to a base."""
+    """Return a regression model whose rules add contributions to a base."""
     rules = (
         Rule((NumericCondition("age", 60, 60),), -30.0),
         Rule((NumericCondition("rooms", 2, 6),), 40.0, 2.0),
@@ -568,6 +568,6 @@ def test_votes_that_nothing_can_change():
         base=(0.0, 1.0),
     )
     assert ruleset.explain([0.5]).unalterable
-    # A tie goes to the first class wherever no rule has a say.
+    # The first class wins ties if no rule fires.
     tie = replace(ruleset, rules=(Rule((), "x", 0.0),), base=(0.0, 0.0))
     assert tie.explain([0.5]).unalterable

@@ -1,4 +1,4 @@
-"""Explanations of numbers, and the smallest change that reaches a goal, against all points of a grid."""
+"""Explanations of regression, and counterfactuals for a target value, compared with brute force on a grid."""
 
 import itertools
 import json
@@ -75,7 +75,7 @@ def rulesets(draw):
 
 
 def numbers(ruleset, matrix):
-    """Predictions for encoded rows, by a table that has them."""
+    """Return predictions for encoded rows, by a table of their values."""
     names = ["blue", "red"]
     frame = pd.DataFrame(matrix, columns=["a", "b", "colour"])
     codes = frame["colour"]
@@ -84,7 +84,7 @@ def numbers(ruleset, matrix):
 
 
 def brute_force(ruleset, row, goal):
-    """Fewest attributes and least cost over a grid that has every bound and its neighbours on it."""
+    """Minimum number of attributes and minimum cost over a grid of all bounds and neighboring values."""
     values = []
     for j, attribute in enumerate(ATTRIBUTES[:2]):
         reach = [attribute.low, attribute.high, *([] if np.isnan(row[j]) else [row[j]])]

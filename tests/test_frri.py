@@ -1,4 +1,4 @@
-"""FRRIClassifier: the worked example, the naive twin, the scikit-learn contract, bad input."""
+"""FRRIClassifier: the worked example, the reference implementation, scikit-learn checks, bad input."""
 
 import pickle
 import warnings
@@ -64,7 +64,7 @@ def test_worked_example_shortened_rules(fitted):
 
 
 def test_worked_example_covering_table(fitted):
-    """Each candidate as a ruleset of its own covers what the paper's table says."""
+    """Each candidate, as a separate rule set, has the coverage of the paper's table."""
     from frri.learners.training_table import box_rule
 
     table = FRRIClassifier()._training_table(
@@ -116,7 +116,7 @@ def test_rules_read_in_the_users_units(fitted):
     )
 
 
-# ---------------------------------------------------------------- the naive twin
+# ---------------------------------------------------------------- the reference implementation
 
 
 @st.composite
@@ -185,7 +185,7 @@ SIZES = ["S", "M", "L"]
 
 
 def random_frame(rng, n):
-    """A data frame of columns of all kinds with gaps, and the same table in numbers."""
+    """Return a data frame with all types of columns and missing values, and the same table as numbers."""
     columns, codes, nominal, conditions, initial = {}, [], [], {}, []
     for a in range(rng.integers(1, 5)):
         kind = rng.choice(["number", "date", "ordinal", "nominal", "boolean"])
@@ -201,12 +201,12 @@ def random_frame(rng, n):
         values = values.astype(float)
         gaps = rng.random(n) < rng.choice([0, 0.3, 1], p=[0.6, 0.35, 0.05])
         if kind == "ordinal":
-            gaps[:2] = False  # the twin takes the range from the values
+            gaps[:2] = False  # the reference computes the range from the values
         values[gaps] = np.nan
         if kind == "number":
             columns[name] = values
         elif kind == "date":
-            # pandas' own conversion of days looks at garbage where they are missing.
+            # the conversion of pandas reads undefined values where days are missing
             columns[name] = [
                 pd.NaT if np.isnan(v) else pd.Timestamp(v * 86_400 * 10**9) for v in values
             ]
@@ -333,7 +333,7 @@ def test_a_class_without_rules_is_named():
 
 
 def penguins(seed=0):
-    """Three kinds apart from each other, some gaps, and two rows without any value."""
+    """Return three separate species with some missing values, and two rows without any value."""
     random = np.random.default_rng(seed)
     kinds = np.repeat(["adelie", "chinstrap", "gentoo"], 20)
     centre = np.repeat([0.0, 5.0, 10.0], 20)
@@ -479,7 +479,7 @@ def test_without_effort_the_cover_is_complete_and_honest():
 
 
 def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
-    """The time that making candidates takes is not there for their selection."""
+    """The time for candidates is subtracted from the time for their selection."""
     X, y = load_iris(return_X_y=True)
     now, given = [0.0], []
     induce, select = induction.induce, pipeline.minimum_cover
@@ -501,7 +501,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
             warnings.simplefilter("ignore")
             FRRIClassifier(time_limit=limit).fit(X, y)
     assert given[::3] == [None, 3.0, 0.0]
-    # Two trials without any effort say how far the rules can be trusted.
+    # Two trials without a search estimate the shrinkage of probabilities.
     assert len(given) == 9
 
 
@@ -720,7 +720,7 @@ def covered_rows_keep_their_classes(clf, X, y):
 @quiet
 @pytest.mark.parametrize("steps", [4, 16, 256, 4096, 2**20, 2**25, 2**30])
 def test_bounds_that_floating_point_cannot_place_are_refused(steps):
-    """So many numbers from 2^60 on, then the same counted from the smallest one."""
+    """Consecutive numbers from 2^60 on, then the same minus the smallest one."""
     rng = np.random.default_rng(steps)
     y = rng.integers(0, 2, 60)
     counted = np.column_stack([np.round(rng.random(60) * steps), rng.random(60)])
@@ -757,7 +757,7 @@ def test_covered_rows_keep_their_classes_at_any_distance_from_zero(rows, offset,
 
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, pl.DataFrame])
 def test_whole_numbers_that_floating_point_makes_one_are_refused(form):
-    """They would be one value without a word, and with all of them a column that tells nothing."""
+    """They would silently become one value, or a constant column if all values are such."""
     first = 1_700_000_000_000_000_000
     values = np.array([[first, 1], [first + 1, 2], [first + 2, 1], [first + 3, 5]])
     y = ["a", "b", "a", "b"]

@@ -1,4 +1,4 @@
-"""FRRI for numbers: rules, their numbers, multiple covers, and intervals that hold their level."""
+"""FRRIRegressor: rules, consequents, multiple covers, and coverage of prediction intervals."""
 
 import warnings
 
@@ -54,7 +54,7 @@ def test_rules_and_predictions_by_definition(table):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reg = FRRIRegressor(tau=tau).fit(X, y)
-    # The very same units, so that equal confidences are equal to the last bit.
+    # The same units, so that equal confidences have equal bits.
     middle, unit, numbers = standardised(y, np.ones(len(y)))
     np.testing.assert_allclose([middle, unit], [y.mean(), np.std(y) or 1.0], rtol=1e-9, atol=1e-20)
     values = naive.scale(X)
@@ -64,13 +64,13 @@ def test_rules_and_predictions_by_definition(table):
         naive_regression.shorten(values, numbers, tau, u, confidence[u], range(X.shape[1]))
         for u in range(len(X))
     ]
-    # The fewest different rules that cover every object, proved.
+    # The minimum number of distinct rules that cover every object, proven.
     table = naive.covering_table(values, y, confidence, kinds)
     different = {
         (confidence[u], *zip(kinds[u], np.where(np.array(kinds[u]) == "UNUSED", 0, values[u]), strict=True)): u
         for u in range(len(X))
     }.values()  # fmt: skip
-    # Of the fewest, those that cover most.
+    # Among minimum-size covers, one with the most coverage.
     left_out = len(X) - table.sum(axis=1)
     different = list(different)
     fewest, cost = naive_regression.fewest_rows(table[different], left_out[different])
@@ -81,7 +81,7 @@ def test_rules_and_predictions_by_definition(table):
     assert reg.uncovered_.tolist() == np.flatnonzero(~covered).tolist()
 
     def answers(numbers, values):
-        """The mean weighted by covering degrees, or the number of the nearest rule."""
+        """Return the mean weighted by covering degrees, or the consequent of the nearest rule."""
         if not len(numbers):
             return np.full(len(values), y.mean())
         near = np.array(
@@ -90,7 +90,7 @@ def test_rules_and_predictions_by_definition(table):
                 for v in values
             ]
         )
-        # Of equally near rules, rounding decides.
+        # Rounding decides between equally near rules.
         silent = np.sort(near[near.max(axis=1) <= 0], axis=1)
         assume(near.shape[1] < 2 or (np.diff(silent[:, -2:]) > 1e-9).all())
         return naive_regression.normalised_degrees(np.maximum(near, 0.0), near) @ numbers
@@ -111,7 +111,7 @@ def test_rules_and_predictions_by_definition(table):
     )
 
 
-# --- what comes out
+# --- results
 
 
 def test_every_object_is_covered_and_what_covers_it_agrees(diabetes, fitted):
@@ -206,7 +206,7 @@ def test_nonsense_is_one_sentence(parameters, message):
     ],
 )
 def test_intervals_hold_their_level(learner):
-    """On average over training tables: 0.9 of new rows, a little more because ranks are rounded up."""
+    """Average coverage over training tables is 0.9, or slightly more because ranks are rounded up."""
     shares = []
     for seed in range(25):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Hierarchies of rules: against their definition, their cuts, their texts, bad input."""
+"""Hierarchies of rules: comparison with the definition, cuts, text, bad input."""
 
 import json
 from dataclasses import replace
@@ -38,7 +38,7 @@ CODES = [-1.0, 0.0, 1.0, 2.0]
 
 @st.composite
 def cases(draw):
-    """Few values: ties, duplicates, contradictory rows, rules that cover nothing, one class, one row."""
+    """Return tables with ties, duplicates, contradictory rows, rules without coverage, one class, one row."""
     n = draw(st.integers(1, 12))
     rows = [
         [
@@ -137,7 +137,7 @@ def test_cuts_predict_by_themselves(tree, wines):
     for ruleset in (tree.cut(few), tree.cut(min_precision=0.9)):
         assert RuleSet.from_json(ruleset.to_json()) == ruleset
         assert set(ruleset.predict(X)) <= {"a", "b", "c"}
-        assert "selection" not in ruleset.about  # it was proved of other rules
+        assert "selection" not in ruleset.about  # the proof was about other rules
         assert ruleset.with_statistics(X, y) == ruleset
     assert [len(tree.cut(size)) for size in (few, many, many + 5)] == [few, many, many]
     precise = tree.cut(min_precision=0.9)
@@ -186,7 +186,7 @@ def test_every_learner_whose_rules_say_a_class(learner, wines):
     smallest = tree.cut(tree.sizes[0])
     assert set(smallest.predict(X)) <= set(y)
     assert sorted(r for root in tree.roots for r in root.rules) == list(range(len(ruleset)))
-    if ruleset.semantics.meaning.is_list:  # the rule for all others stays where it is
+    if ruleset.semantics.meaning.is_list:  # the default rule stays last
         assert not smallest[len(smallest) - 1].conditions
         assert smallest[len(smallest) - 1].distribution is not None
 

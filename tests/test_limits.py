@@ -1,4 +1,4 @@
-"""Limits on rules: what remains against the definition, and every learner within its limits."""
+"""Limits on rules: comparison with the definition, and limits of every estimator."""
 
 import warnings
 
@@ -36,7 +36,7 @@ LEARNERS = [
 
 @st.composite
 def cases(draw):
-    """Few values: ties, duplicates, contradictory rows, a constant column, one class, one row."""
+    """Return tables with ties, duplicates, contradictory rows, a constant column, one class, one row."""
     n = draw(st.integers(1, 10))
     values = np.array([[draw(st.sampled_from([-1e9, 0.0, 1.0, 2.5])), 7.0] for _ in range(n)])
     classes = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))

@@ -1,4 +1,4 @@
-"""Accuracy and its relatives; quality, overlap, importance and drift of rules."""
+"""Accuracy and other metrics; quality, overlap, importance and drift of rules."""
 
 import json
 import warnings
@@ -140,7 +140,7 @@ def test_importance_of_what_cannot_be_measured(rows, label, repeats, said):
 
 
 def numeric_rules(task):
-    """Return rules without statistics of a regression or of ordered classes, a table and its target."""
+    """Return regression or ordinal rules without statistics, a table and its target."""
     generator = np.random.default_rng(4)
     table = generator.uniform(0, 9, (60, 2)).round(1)
     conditions = [
@@ -276,7 +276,7 @@ def test_everybody_shows_the_same_figures(tmp_path, capsys):
 def test_measures_of_classes_are_those_of_scikit_learn(n_classes):
     generator = np.random.default_rng(n_classes)
     classes = generator.integers(0, n_classes, 200)
-    # Few different shares, so that there are ties.
+    # Few distinct probabilities, so that there are ties.
     shares = generator.integers(1, 4, (200, n_classes)).astype(float)
     shares /= shares.sum(axis=1, keepdims=True)
     decided = shares.argmax(axis=1)

@@ -1,4 +1,4 @@
-"""The command line on tables as people have them: it copes, and says what it did."""
+"""The command line on messy files, with notes about its assumptions."""
 
 import csv
 import json
@@ -39,7 +39,7 @@ def table(rows=ROWS, header="age,crp mg/l,kind,y"):
 
 
 def fitted(capsys, *options, data="x.csv"):
-    """What is said while rules are learned, and the model."""
+    """Fit a model, and return the printed notes and the model."""
     code = main(["fit", data, "--target", "y", "-o", "m.json", *options])
     said = capsys.readouterr().err
     assert code == 0, said
@@ -130,7 +130,7 @@ def test_numbers_that_count_on_are_left_out_whatever_they_are_called(folder, cap
         in said
     )
     assert names(model) == ["year", "age", "crp mg/l", "kind"]
-    # Distinct measurements have gaps, or come in any order.
+    # Distinct measurements are not consecutive, or not sorted.
     rows = [(20_000 + i * 37 % 600, "yes" if i > 30 else "no") for i in range(60)]
     (folder / "x.csv").write_text(table(rows, "income,y"))
     assert names(fitted(capsys, "--no-check")[1]) == ["income"]
@@ -211,14 +211,14 @@ def test_rows_without_a_rule_are_counted_from_one_and_python_is_not_spoken(folde
     assert "uncovered_" not in said
 
 
-def said_of(capsys, *arguments):
-    """What is said about a table that is refused, or fitted without saving anything."""
+def output_of(capsys, *arguments):
+    """Return the output for a table that is refused, or fitted without saving."""
     code = main(["fit", *arguments, "--target", "y"])
     captured = capsys.readouterr()
     return code, captured.err, captured.out
 
 
-# ---------------------------------------------------------------------- what stands around a table
+# ---------------------------------------------------------------------- titles, headers and names of rows
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_the_short_header_of_r_is_understood(separator, names_of_rows, capsys):
 def test_rows_that_are_longer_than_the_header_are_still_refused(folder, capsys):
     for text in ("a,y\n1,2,n\n3,4,n\n", "name,y\nanna,1,\nbob,2,\n"):
         (folder / "x.csv").write_text(text)
-        assert said_of(capsys, "x.csv")[0] == 2
+        assert output_of(capsys, "x.csv")[0] == 2
 
 
 def test_names_of_rows_under_their_usual_names_are_left_out(folder, capsys):
@@ -282,7 +282,7 @@ def test_names_of_rows_under_their_usual_names_are_left_out(folder, capsys):
     assert names(fitted(capsys, "--no-check")[1]) == ["age", "b", "kind"]
 
 
-# ---------------------------------------------------------------------- what stands in a table
+# ---------------------------------------------------------------------- values
 
 
 def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
@@ -319,7 +319,7 @@ def test_few_values_that_come_again_are_categories_even_if_most_are_numbers(fold
         "(--numeric cylinders takes it as numbers)." in said
     )
     assert model["attributes"][0]["categories"] == ["4", "6", "8", "rotary"]
-    code, said, _ = said_of(capsys, "x.csv", "--strict")
+    code, said, _ = output_of(capsys, "x.csv", "--strict")
     assert code == 2
     assert (
         "holds 'rotary' in row 8 among numbers; correct or empty it, or declare the column" in said
@@ -348,7 +348,7 @@ def test_words_among_numbers_are_missing_values_unless_refused(folder, capsys):
     assert again["rules"] == model["rules"]
     assert main(["predict", "m.json", "x.csv", *confirmed]) == 0
     capsys.readouterr()
-    code, said, _ = said_of(capsys, "x.csv", "--strict")
+    code, said, _ = output_of(capsys, "x.csv", "--strict")
     assert code == 2
     assert said == (
         "frri: Column 'experience' holds 'some' in row 4 among numbers; correct or empty it, or "
@@ -369,7 +369,7 @@ def test_a_word_among_the_numbers_of_one_of_several_files_is_missing_too(folder,
     rows = [("some" if i == 3 else 0.1 * i, *r) for i, r in enumerate(ROWS)]
     (folder / "more.csv").write_text(table(rows, "dose,age,b,kind,y"))
     for files in (["x.csv", "more.csv"], ["more.csv", "x.csv"]):
-        code, said, _ = said_of(capsys, *files, "--no-check")
+        code, said, _ = output_of(capsys, *files, "--no-check")
         assert code == 0
         assert (
             f"'dose' holds 'some' in row {24 if files[0] == 'x.csv' else 4} among numbers" in said
@@ -377,13 +377,13 @@ def test_a_word_among_the_numbers_of_one_of_several_files_is_missing_too(folder,
         assert re.search(
             r"40 rows, 4 columns: 3 numeric, 1 nominal \(\w+: \d+ values\); 1 missing value", said
         )
-    assert said_of(capsys, "x.csv", "more.csv", "--strict")[0] == 2
+    assert output_of(capsys, "x.csv", "more.csv", "--strict")[0] == 2
 
 
 def test_words_among_dates_are_refused(folder, capsys):
     rows = [("soon" if i == 3 else f"2020-01-{i + 1:02}", *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "day,age,b,kind,y"))
-    code, said, _ = said_of(capsys, "x.csv")
+    code, said, _ = output_of(capsys, "x.csv")
     assert (code, "'day' holds 'soon' in row 4 among dates; correct or empty it" in said) == (
         2,
         True,
@@ -427,7 +427,7 @@ def test_classes_stay_apart_and_as_they_are_written(first, second, expected, fol
 def test_percentages_of_many_values_are_asked_about_as_numbers(folder, capsys):
     rows = [(i, i % 5, "a", f"{i // 2}%") for i in range(60)]
     (folder / "x.csv").write_text(table(rows))
-    code, said, _ = said_of(capsys, "x.csv")
+    code, said, _ = output_of(capsys, "x.csv")
     assert (code, "looks like a number to predict" in said) == (2, True)
     assert fitted(capsys, "--bins", "2", "--no-check")[1]["classes"] == ["15 and over", "under 15"]
 
@@ -461,7 +461,7 @@ def test_dates_are_read_as_they_are_said_to_be_written(folder, capsys):
             "x.csv has no column of dates that are written as --date-format %d.%m.%Y says",
         ),
     ):
-        code, said, _ = said_of(capsys, "x.csv", "--date-format", wrong)
+        code, said, _ = output_of(capsys, "x.csv", "--date-format", wrong)
         assert (code, said.count("\n")) == (2, 1)
         assert sentence in said
 
@@ -491,7 +491,7 @@ def test_several_files_are_one_table(folder, capsys):
     (folder / "x.csv").write_text(table())
     fitted(capsys, "--no-check")
     assert RuleSet.load("m.json") == RuleSet.load("two.json")
-    code, said, _ = said_of(capsys, "x.csv", "x.csv")
+    code, said, _ = output_of(capsys, "x.csv", "x.csv")
     assert (code, said) == (2, "frri: x.csv is given twice; name it once.\n")
 
 
@@ -522,19 +522,19 @@ def test_classes_of_several_files_are_compared_as_they_are_written(folder, capsy
 def test_files_that_do_not_go_together_get_one_sentence(header, row, sentence, folder, capsys):
     (folder / "x.csv").write_text(table())
     (folder / "z.csv").write_text(table([row], header))
-    code, said, _ = said_of(capsys, "x.csv", "z.csv")
+    code, said, _ = output_of(capsys, "x.csv", "z.csv")
     assert (code, said.count("\n")) == (2, 1)
     assert sentence in said
 
 
-# ---------------------------------------------------------------------- the learner that suits it
+# ---------------------------------------------------------------------- choice of the estimator
 
 
 def noisy(n_rows, right):
-    """One column that tells the class so often, one that tells nothing."""
-    lots = np.random.default_rng(0)
-    values = lots.uniform(size=(n_rows, 2)).round(3)
-    truth = (values[:, 0] > 0.5) == (lots.uniform(size=n_rows) < right)
+    """Return one column that predicts the class with a given probability, and an irrelevant one."""
+    random = np.random.default_rng(0)
+    values = random.uniform(size=(n_rows, 2)).round(3)
+    truth = (values[:, 0] > 0.5) == (random.uniform(size=n_rows) < right)
     return "a,b,y\n" + "".join(
         f"{a},{b},{'ny'[int(t)]}\n" for (a, b), t in zip(values, truth, strict=True)
     )
@@ -600,8 +600,10 @@ def test_weights_leave_the_learners_that_take_them(folder, capsys):
 
 
 def test_it_is_said_where_nothing_beats_the_majority_class(folder, capsys):
-    lots = np.random.default_rng(1)
-    rows = [(*lots.integers(0, 50, 2), "ab"[i % 2], "yes" if i % 10 else "no") for i in range(100)]
+    random = np.random.default_rng(1)
+    rows = [
+        (*random.integers(0, 50, 2), "ab"[i % 2], "yes" if i % 10 else "no") for i in range(100)
+    ]
     (folder / "x.csv").write_text(table(rows))
     said, _ = fitted(capsys, "--max-rules", "4")
     assert "majority-class baseline 0.90, not better than the baseline" in said
@@ -610,7 +612,7 @@ def test_it_is_said_where_nothing_beats_the_majority_class(folder, capsys):
 
 def test_without_an_output_the_rules_are_shown(folder, capsys):
     (folder / "x.csv").write_text(table())
-    code, said, shown = said_of(capsys, "x.csv", "--learner", "frri")
+    code, said, shown = output_of(capsys, "x.csv", "--learner", "frri")
     assert code == 0
     assert shown.startswith("1  IF age")
     assert said.endswith("Next: the same with -o model.json saves the rules as a model\n")
@@ -674,7 +676,7 @@ ORDERED = pd.DataFrame(
 
 
 def test_an_ordered_category_never_seen_is_told():
-    """It has no place in the order, and counts as missing; where that is refused, it is not called missing."""
+    """It is treated as missing; if missing values are refused, the error does not call it missing."""
     y = [0, 1, 1, 0, 1, 1]
     new = ORDERED.assign(size=sizes(["S", "XL", "M", "S", "M", "L"]))
     said = r"Column 'size' holds 'XL' in row 2 \(1 of 6 rows\), which has no place among S, M, L; "
@@ -693,7 +695,7 @@ def test_an_ordered_category_never_seen_is_told():
     assert by_day.ruleset_.used_attributes == ("day",)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        by_day.predict(new)  # no rule looks there
+        by_day.predict(new)  # no rule uses the column
         by_day.ruleset_.predict(new)
 
 

@@ -1,4 +1,4 @@
-"""The reference against the paper's worked example, its corrected slips, and itself."""
+"""The reference implementation, compared with the worked example of the paper and its misprints."""
 
 from itertools import combinations
 
@@ -15,7 +15,7 @@ def fitted():
 
 
 def random_tables(count=60, seed=0):
-    """Small tables, half of them on a coarse grid, where distances tie and objects coincide."""
+    """Yield small tables, half of them on a coarse grid with equal distances and equal objects."""
     random = np.random.default_rng(seed)
     for i in range(count):
         n, m, k = random.integers(1, 13), random.integers(1, 6), random.integers(1, 4)
@@ -63,7 +63,7 @@ def test_matching_degree_of_the_rule_format_example():
 
 
 def inference_on_printed_values():
-    """The rules of u5 and u2 with the anchors' values as printed, and the new object."""
+    """Return the rules of u5 and u2 with the printed values of the anchors, and the new object."""
     return (
         [example.KINDS[4], example.KINDS[1]],
         [example.PRINTED[4], example.PRINTED[1]],
@@ -112,10 +112,10 @@ def test_scaling_leaves_missing_and_nominal_values_alone():
 
 
 def test_a_mixed_table_by_hand():
-    """Colour (nominal), a number that must be bounded above, one with a gap."""
+    """Color (nominal), a number that must be bounded above, and one with a missing value."""
     X = np.array([[0, 1.0, 10.0], [0, 3.0, 20.0], [4, 5.0, np.nan]])
     fitted = naive.fit(X, [0, 1, 1], initial=["SIMILAR", "AT_MOST", "SIMILAR"], nominal=(0,))
-    # Object 1 is told from its enemy 0 by the last attribute alone: 1 is at most 3.
+    # Only the last attribute discerns object 1 from object 0 of the other class: 1 is at most 3.
     assert fitted["confidences"].tolist() == [1, 1, 1]
     assert fitted["kinds"] == [
         ["UNUSED", "AT_MOST", "AT_MOST"],
@@ -139,7 +139,7 @@ def test_restricted_attributes_start_and_end_as_said(kind):
                 assert not naive.covers(rule, values[u], confidence[u], values[v])
 
 
-# --- three places where the print has slipped
+# --- three misprints of the paper
 
 
 def prune_with(t_norm, values, labels, u, confidence):

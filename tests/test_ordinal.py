@@ -1,4 +1,4 @@
-"""Learners of ordered classes: against their definitions, their promise about monotone attributes, and use."""
+"""Ordinal classifiers: comparison with their definitions, monotone attributes, and use."""
 
 import warnings
 from itertools import product
@@ -32,7 +32,7 @@ LEARNERS = [FRRIOrdinalClassifier(), AdditiveRulesOrdinalClassifier(max_rules=4)
 
 @pytest.mark.filterwarnings(
     "ignore"
-)  # about contradictory rows and single classes, of which there are
+)  # about contradictory rows and single classes, which occur here
 @parametrize_with_checks(LEARNERS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -46,7 +46,7 @@ def quiet(learner, X, y, **extra):
 
 @st.composite
 def tables(draw):
-    """Few values: ties, duplicates, contradictory rows, a constant column, one class, one row, gaps."""
+    """Return tables with ties, duplicates, contradictory rows, a constant column, one class, missing values."""
     n = draw(st.integers(1, 9))
     m = draw(st.integers(1, 3))
     scale = draw(st.sampled_from([1.0, 1e-6, 1e8]))
@@ -126,7 +126,7 @@ def test_objects_that_tell_apart_nothing_are_told():
     with pytest.warns(UserWarning, match="2 of 4 objects contradict others.*: rows 1, 2[.]"):
         found = FRRIOrdinalClassifier().fit(X, [0, 2, 1, 2])
     assert found.uncovered_.tolist() == [0, 1]
-    # No worse than one of a higher class, and so of no use against it.
+    # Not worse than an object of a higher class, and therefore without a rule against it.
     with pytest.warns(UserWarning, match="same or nearly the same or better values.*: rows 3, 4"):
         FRRIOrdinalClassifier(monotonic_cst={"x0": 1}).fit(
             [[1.0], [2.0], [3.0], [4.0]], [0, 1, 2, 1]
@@ -250,7 +250,7 @@ def test_an_order_that_is_none(order, said):
 
 
 def test_the_smallest_change_to_at_least_a_class():
-    """Found by the search, and by trying all values."""
+    """The search and brute force find the same."""
     attributes = Attribute("a", 0, 8), Attribute("b", 0, 8)
     rules = (
         Rule((NumericCondition("a", 2, 5),), "good", 0.8, relation="at least"),

@@ -1,4 +1,4 @@
-"""The page in a real browser: what people do with it, and that it decides as Python does."""
+"""The report page in a browser: its use, and equal predictions in Python."""
 
 import importlib
 import inspect
@@ -70,7 +70,7 @@ def test_search_and_sort(visit, wine):
     ruleset, X, y = wine
     page = visit.report(ruleset, X, y)
     known = facts(ruleset, X, y)["rules"]
-    # Rules are numbered in the order shown, which is that of the model.
+    # Rules are numbered in the displayed order, which is that of the model.
     everything = list(range(1, len(ruleset) + 1))
     assert shown(page) == everything
 
@@ -298,7 +298,7 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
         assert f"the lead of {found.decision} over {found.rivals[0].label}:" in (
             page.inner_text(".reason")
         )
-        # The contributions of columns: of the first and the third rule, of the second.
+        # Contributions of columns: of the first and third rule, and of the second.
         parts = [0.0, 0.0]
         for rule in found.firing:
             parts[VOTES[rule.index].attributes == ("b",)] += rule.contribution
@@ -417,7 +417,7 @@ def test_edits_take_effect_at_once_can_be_undone_and_downloaded(visit, wine, tmp
     opened.get_by_label("holds from").first.press("Enter")
     assert "must ascend" in opened.locator(".error").inner_text()
 
-    # Any step can be gone to; what was undone is still there.
+    # The history returns to any step, and keeps undone steps.
     steps = page.locator("#history ol .link")
     assert steps.count() == 7
     steps.nth(1).click()
@@ -441,7 +441,7 @@ def percent(share):
 
 
 def table_of(page, card):
-    """The rows of the table in a card of the overview, as texts."""
+    """Return the rows of the table in a card of the overview, as strings."""
     section = page.locator(
         ".overview .card", has=page.get_by_role("heading", name=card, exact=True)
     )
@@ -454,7 +454,7 @@ def table_of(page, card):
 
 
 def check_overview(page, model, X, y):
-    """Whatever the page shows is what Python computes for the model shown."""
+    """Check that the page shows the results of Python for the displayed model."""
     page.click("#tab-overview")
     page.wait_for_selector(".overview:not(:has([aria-busy]))")
     expected = facts(model, X, y)
@@ -471,7 +471,7 @@ def check_overview(page, model, X, y):
     for truth, decided, n in expected["performance"]["confusion"]:
         counts[truth, decided] = n
     cells = table_of(page, "Confusion matrix")
-    # After an edit, what changed stands behind the number.
+    # After an edit, the change follows the number.
     shown = [[int(cell.split()[0]) for cell in row[1:-3]] for row in cells]
     assert shown == counts.tolist()
     for c, row in enumerate(cells):
@@ -516,7 +516,7 @@ def test_what_is_shown_belongs_to_the_rules_shown(visit, wine, tmp_path):
     again = edit(3)
     assert again.about["edits"] == 3
     assert again.rules == ruleset.rules[3:]
-    # A page about the downloaded model says the same.
+    # A page of the downloaded model shows the same.
     check_overview(visit.report(again, X, y), again, X, y)
     for _ in range(3):
         page.locator("#edit-bar").get_by_role("button", name="Undo").click()
@@ -538,7 +538,7 @@ def test_an_edit_in_python_takes_the_proof_off_the_page(visit, wine):
     assert "Edits since" in page.inner_text("#overview-view")
 
 
-# What is done in the page, and the same in Python.
+# Edits on the page, and the same edits in Python.
 CHANGES = {
     "bound": lambda rules: rules.with_changed_rule(
         0, conditions=(NumericCondition("n", 1.0, 2.5, 4.0, 5.0), *rules[0].conditions[1:])
@@ -596,14 +596,14 @@ def test_edits_do_what_they_do_in_python(visit, tmp_path, fallback):
     training = training.with_statistics(X, y)
     sizes = {rule.statistics.covered for rule in training}
     assert min(sizes) > 0
-    # Which rows there are is all the same to the fallback.
+    # The fallback does not depend on the rows.
     others = ((X[:40], y[:40]), ()) if fallback == "priors" else ()
     for table in ((X, y), *others):
         page = visit.report(training, *table)
         for what, change in CHANGES.items():
             change_in_page(page, what)
             found, expected = download(page, tmp_path), change(training)
-            # Where all training rows are there, the page counts again.
+            # If all training rows are embedded, the page counts again.
             if len(table) and len(table[0]) == len(X):
                 expected = expected.with_statistics(X, y)
             (entry,) = found.about["log"]
@@ -796,7 +796,7 @@ def test_edits_are_accessible(visit, wine, look):
     edit_rule(page, 1)
     remove_rule(page, 3)
     open_history(page)
-    # What is dark differs from what is light by its colours.
+    # The dark and the light page differ in colors.
     assert violations(page, ["color-contrast"] if look == "dark" else None) == []
     if look == "narrow":
         page.set_viewport_size({"width": 320, "height": 640})
@@ -813,7 +813,7 @@ BROKEN = """() => [...document.querySelectorAll("main .short, .matters .short")]
 
 
 def models_of_every_kind():
-    """Two classes, many classes, and every semantics, with classes that have longer names."""
+    """Yield models of two classes, of many classes, and of every semantics, with long names of classes."""
     at_least = [NumericCondition("a", bound, bound + 1) for bound in range(15)]
     names = [f"not_recommended_{k}" for k in range(15)]
     for n in (2, 15):
@@ -961,7 +961,7 @@ def test_sampled_rows_are_said_to_be(visit, wine, tmp_path):
     page.press("#row-number", "Enter")
     assert page.inner_text(".truth").startswith(f"Row {row + 1}")
     remove_rule(page, 1)
-    # Of an edited model no more is known than what the embedded rows tell.
+    # The statistics of an edited model are those of the embedded rows.
     assert "Accuracy on 40 embedded rows: " in page.inner_text("#opening")
     page.click("#tab-overview")
     said = page.inner_text(".overview")
@@ -980,7 +980,7 @@ def test_notebooks_show_the_page_and_cannot_break_it(visit, wine):
     frame.locator("tr.rule .opener").first.click()
     assert frame.locator(".opened-rule").first.is_visible()
     assert frame.locator("h1").evaluate("node => getComputedStyle(node).color") != "rgb(255, 0, 0)"
-    # As wide as a notebook, it is no phone: rules are rows of a table.
+    # At the width of a notebook, rules are rows of a table, unlike on a phone.
     assert frame.locator(".rules thead").is_visible()
     frame.locator("#tab-what-if").click()
     assert frame.locator(".decision").inner_text() in wine[0].classes

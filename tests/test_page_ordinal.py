@@ -1,4 +1,4 @@
-"""The page of rules for ordered classes: at least and at most a class, and numbers that move the answer."""
+"""The report page of ordinal classification: rules for bounds of classes and rules that move a score."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_ordered_classes_are_shown_decided_and_edited(pages, ruleset, says, tmp_
         page.press("#row-number", "Enter")
         assert page.inner_text(".decision") == answers[i]
         settle(page)
-    # Shares of ordered classes are no calibrated probabilities, and so no percentages.
+    # Scores of ordinal classes are not calibrated probabilities, and therefore not percentages.
     page.click("text=How it is computed")
     assert "%" not in page.inner_text(".scores")
     assert page.inner_text(".sure").startswith("Of ")

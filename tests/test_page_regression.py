@@ -1,4 +1,4 @@
-"""The page of rules that predict numbers: what it shows is what Python predicts and measures."""
+"""The report page of regression: equal predictions and measures in Python."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,7 @@ from frri.rules.measures import measure_regression
 from frri.table import to_matrix
 from test_page_whatif import NEAREST
 
-# A third of the rows is enough to tell numbers apart, and learned in a tenth of the time.
+# A third of the rows is enough, and takes a tenth of the time.
 X, Y = (
     table[::3].reset_index(drop=True) for table in load_diabetes(return_X_y=True, as_frame=True)
 )
@@ -42,7 +42,7 @@ PHONE = {"width": 390, "height": 844}
     ids=["added", "mean"],
 )
 def shown_model(request, pages):
-    """A model and its page, opened once."""
+    """Return a model and its page, opened once."""
     ruleset = request.param.fit(X, Y).ruleset_
     return ruleset, pages.report(ruleset, X, Y)
 
@@ -51,7 +51,7 @@ def number_of(text):
     return float(text.replace("−", "-"))
 
 
-def said_by(ruleset):
+def consequents_of(ruleset):
     if ruleset.semantics.meaning.adds:
         return [rule.weight * rule.consequent for rule in ruleset]
     return [rule.consequent for rule in ruleset]
@@ -98,7 +98,7 @@ def test_rules_are_ordered_by_what_they_say(shown_model):
         assert page.inner_text(".rules tbody tr:last-child") == f"Base: {base}"
         assert page.inner_text("th.col-then button") == f"Adds to {ruleset.target}"
     page.click("th.col-then button")
-    said = said_by(ruleset)
+    said = consequents_of(ruleset)
     order = (np.argsort(-np.array(said), kind="stable") + 1).tolist()
     assert shown(page) == order[: len(shown(page))]
     sign = "+" if ruleset.semantics.meaning.adds else ""
@@ -137,7 +137,7 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
         # Contributions of columns, each with the value of the row.
         degrees = ruleset.decide(X.iloc[[i]]).degrees[0]
         parts = {}
-        for rule, degree, said in zip(ruleset, degrees, said_by(ruleset), strict=True):
+        for rule, degree, said in zip(ruleset, degrees, consequents_of(ruleset), strict=True):
             key = tuple(sorted(set(rule.attributes)))
             parts[key] = parts.get(key, 0.0) + degree * said
         parts = {key: part for key, part in parts.items() if part}
@@ -162,7 +162,7 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
             ).groups()
             assert float(share) == pytest.approx(100 * shares[int(r) - 1], abs=0.51)
             assert said == SHOW(ruleset[int(r) - 1].consequent)
-    # Below each column: how far it alone moves the prediction.
+    # Below each column: the change of the prediction by this column alone.
     for j, name in enumerate(X.columns):
         if name not in ruleset.used_attributes:
             continue
@@ -198,7 +198,7 @@ def test_changes_that_reach_a_target_are_those_of_python(shown_model):
             reached = nearest["prediction"] - value
             assert (reached >= 0) if side == "at_least" else (reached <= 0)
             assert len(nearest["changed"]) == len(change.changes)
-            # The search of two columns, here and there, need not find the least.
+            # The searches of two columns, on the page and in Python, need not find the minimum.
             assert nearest["cost"] <= change.cost * 1.01
             assert nearest["cost"] >= change.bound - 1e-9
             if len(change.changes) == 1:
@@ -216,7 +216,7 @@ def test_a_target_is_asked_for_and_reached(shown_model):
     answer = ruleset.predict(X)[row]
     page.evaluate(f"frri.actions.tryRow({row})")
     settle(page)
-    # The next fifth towards the middle, until another number is typed.
+    # The next quintile towards the median, until another number is entered.
     assert page.input_value("#target-side") == "at most"
     assert page.input_value("#target") == SHOW(np.quantile(Y, 0.8))
     assert 1 <= page.locator(".changes li").count() <= 2
@@ -353,7 +353,7 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
     field.press("Enter")
     page.wait_for_selector("#edit-bar:visible")
     edited = check()
-    assert said_by(edited)[0] == pytest.approx(12.5)
+    assert consequents_of(edited)[0] == pytest.approx(12.5)
     assert edited.rules[1:] == ruleset.rules[1:]
     page.fill("#reason-0", "a guess")
     page.press("#reason-0", "Enter")
@@ -403,7 +403,7 @@ ROWS = pd.DataFrame({"a": [0.0, 3.0, np.nan], "b": ["q", "p", "q"]})
 
 
 def test_categories_gaps_and_rows_without_numbers(pages):
-    # A file may say anything about intervals.
+    # A file may contain any value for intervals.
     page = pages.report(replace(MIXED, about={"intervals": {"half_widths": [3, ["x", 1]]}}), ROWS)
     assert (
         page.inner_text("#opening")
@@ -429,7 +429,7 @@ def test_facts_of_numbers_are_checked_and_measured():
     counts = np.array(known["attributes"][1]["histogram"]["counts"])
     assert counts.sum(axis=0).tolist() == [1, 2]
     assert known["attributes"][0]["importance"] > known["attributes"][1]["importance"]
-    # A constant number has no R squared to lose.
+    # R² of a constant target is undefined.
     assert {one.drop for one in permutation_importance(MIXED, ROWS, np.ones(3))} == {0.0}
     with pytest.raises(ValueError, match="Expected 3 numbers, one per row, got 2"):
         facts(MIXED, ROWS, truth[:2])

@@ -1,4 +1,4 @@
-"""The rules in words, sizes and names, addresses, right-to-left names and numbers."""
+"""The report page: rules in words, sizes, names, addresses, right-to-left names and numbers."""
 
 import json
 import re
@@ -75,7 +75,7 @@ def test_paper_has_every_rule_in_words(pages, wine):
     assert page.inner_text("#opening") in text
     for words in page.locator(".ifs > li > .name").all_inner_texts():
         assert words in text
-    # Headings are not broken, and the matrix is not clipped.
+    # Headings are not split, and the matrix is not clipped.
     assert "Rule If Then Decides Correct" in text
     assert re.search(
         r"decided → .* recall specificity precision Barbera (\d+ ){3}(\d+ % \d+–\d+ ){3}", text
@@ -174,7 +174,7 @@ def test_many_rules_and_columns_fit_on_a_laptop(pages):
     X = random.random((40, 200))
     page = pages.report(RuleSet(rules, attributes, (0, 1)), X, X[:, 0] > 0.5, viewport=LAPTOP)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    # On a small laptop the head leaves room for six rules of three conditions.
+    # On a small laptop, six rules of three conditions fit below the head.
     page.set_viewport_size({"width": 1366, "height": 768})
     box = page.locator("#opening").bounding_box()
     assert box["y"] + box["height"] < 240
@@ -250,7 +250,7 @@ def test_the_held_out_matrix_comes_first(pages):
         (Attribute("a", 0, 9),),
         ("no", "yes"),
     )
-    # By another measure, so that the accuracy is that of the matrix.
+    # The score is another measure, so that the accuracy is that of the matrix.
     estimate = {"measure": "log loss", "score": 0.4, "interval": [0.3, 0.5], "rows": 50, "folds": 5}
     estimate |= {
         "baseline": {"score": 0.7},
@@ -307,7 +307,7 @@ def test_rows_that_no_rule_covers_are_one_row_of_the_table(pages):
     assert page.locator("tr.nobody").count() == 1
 
 
-# ------------------------------------------------------------------ sizes of texts, names and controls
+# ------------------------------------------------------------------ sizes of text, names and controls
 
 TABS = ("rules", "what-if", "cases", "overview")
 PHONE = {"width": 390, "height": 844}
@@ -537,7 +537,7 @@ def test_numbers_have_one_minus_sign(pages):
         page.click(f"#tab-{name}")
         shown = page.inner_text("#app")
         assert not re.findall(r"(?<![\w-])-\d[\d.]*", shown)
-    # What is typed can be copied to other programs.
+    # Typed numbers can be copied to other programs.
     page.click("#tab-what-if")
     page.fill("#value-0", "−0.25")
     page.press("#value-0", "Enter")

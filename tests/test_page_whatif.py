@@ -1,4 +1,4 @@
-"""What-if in the browser: strips, what would change the decision, rules that come near, links."""
+"""What-if view in the browser: strips, counterfactuals, nearest rules, links."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def page(pages, wine):
 
 
 def strips(page, ruleset, row):
-    """The pieces of each attribute, by its position."""
+    """Return the segments of each attribute, by its position."""
     found = page.evaluate(
         """async (text) => {
              const [model, row] = JSON.parse(text);
@@ -143,7 +143,7 @@ def test_what_would_change_it_is_said_kept_and_made(page, wine):
     keep.click()
     settle(page)
     assert only.attribute not in page.locator(".changes").inner_text()
-    # It stays fixed over a reload, until it is released.
+    # It stays fixed after a reload, until it is released.
     page.reload()
     keep = page.get_by_role("button", name=f"Fix {only.attribute}")
     assert keep.get_attribute("aria-pressed") == "true"
@@ -199,7 +199,7 @@ CERTAIN = (
 
 
 def test_one_number_says_how_sure_a_decision_is(pages):
-    """Rows that the same rule decides, or a probability that is calibrated; no other percentage."""
+    """Precision on rows of the same deciding rule, or a calibrated probability; no other percentage."""
     X = np.linspace(0, 10, 21)[:, None]
     y = np.where(X[:, 0] + np.tile([0, 3, -3], 7) > 5, "yes", "no")
     ruleset = RuleSet(CERTAIN, (Attribute("a", 0, 10),), ("no", "yes"))
@@ -230,7 +230,7 @@ def test_one_number_says_how_sure_a_decision_is(pages):
     assert page.inner_text(".sure") == (
         f"Probability {percent} %: about {percent} of 100 such rows are yes."
     )
-    # The number can be computed again from what is written.
+    # The number follows from the other numbers on the page.
     page.click("text=How it is computed")
     score, other = (
         float(text.split()[-1]) for text in page.locator(".scores li").all_inner_texts()[::-1]
@@ -330,7 +330,7 @@ WORDED = """(model) => model.rules.map((rule) => rule.if.map((condition) => {
 
 
 def check_explanations(page, ruleset, rows):
-    """The page explains rows by the numbers and the words of `RuleSet.explain`."""
+    """Check that the page explains rows with the numbers and words of `RuleSet.explain`."""
     model, meaning = ruleset.to_dict(), ruleset.semantics.meaning
     values = [page_values(ruleset, row) for row in rows]
     texts = [[typed(text) for text in rule] for rule in page.evaluate(WORDED, model)]
@@ -350,12 +350,12 @@ def check_explanations(page, ruleset, rows):
             assert texts[r] == [condition.condition for condition in match.conditions]
             degrees = [condition.membership for condition in match.conditions]
             assert found["memberships"][r] == pytest.approx(degrees, abs=1e-12)
-            # In a list, and where none fires, what a rule counts is not what decides.
+            # In a list, and if no rule fires, the weight of a rule does not decide.
             if not meaning.is_list and match in expected.firing:
                 assert found["added"][r] == pytest.approx(match.contribution, abs=1e-12)
         if meaning.adds:
             parts = sum(match.contribution for match in expected.firing)
-            # The page leaves the steps between ordered classes out.
+            # The page omits the steps between ordinal classes.
             base = 0.0 if meaning.task == "ordinal" else expected.base
             assert found["base"] == pytest.approx(base, abs=1e-12)
             assert found["total"] == pytest.approx(base + parts, abs=1e-12)
@@ -373,7 +373,7 @@ def test_explanations_are_those_of_python(page, semantics):
 
 @pytest.mark.parametrize("semantics", MEANINGS)
 def test_explanations_of_edited_rules_are_those_of_python(pages, semantics, tmp_path):
-    """Both words and numbers of a rule that was changed on the page."""
+    """Check words and numbers of a rule that was edited on the page."""
     ruleset = next(one for one, _ in RULESETS if one.semantics.name == semantics and len(one) > 1)
     frame = pd.DataFrame(ROWS)
     page = pages.report(ruleset, frame, ruleset.predict(frame))
@@ -412,7 +412,7 @@ def test_explanations_of_edited_rules_are_those_of_python(pages, semantics, tmp_
 
 @pytest.fixture(scope="module")
 def patients(pages):
-    """Rules as RIPPER learns them from the patients of `frri example`, whose age and sex cannot change."""
+    """Return RIPPER rules of the patients of `frri example`, whose age and sex cannot change."""
     X = pd.read_csv(Path(frri.__file__).parent / "cli" / "patients.csv").drop(columns="visit")
     y = X.pop("risk")
     attributes = [
@@ -480,7 +480,7 @@ NEAREST = """async ([rows, locked, goal]) => {
 
 
 def test_changes_of_one_or_two_columns_are_those_of_python(patients):
-    """The same distance, the same order: fewer columns first, another category costs a whole range."""
+    """Distance and order are the same: fewer columns first, and another category costs a full range."""
     ruleset, X, page = patients
     names, n_pairs = list(X.columns), 0
     for fixed in ((), ("age", "sex")):
@@ -518,7 +518,7 @@ def test_values_that_are_outside_the_training_data_or_no_numbers_are_named(patie
         assert shown.inner_text(note) == "'abc' is not a number."
         assert shown.inner_text(".decision") == "–"
         assert shown.inner_text(".reason") == shown.inner_text(".change") == ""
-        # Another value alone does not make the row one that can be decided.
+        # Another value alone does not make the row valid.
         shown.locator(".lock").first.click()
         shown.locator(".lock").first.click()
         assert shown.inner_text(".decision") == "–"

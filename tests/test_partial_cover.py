@@ -1,4 +1,4 @@
-"""Partial covers: against all choices there are, with limits, when stopped, and in the learner."""
+"""Partial covers: compared with brute force, with limits, interrupted, and in the estimator."""
 
 import warnings
 
@@ -16,7 +16,7 @@ from thorough import often
 
 @st.composite
 def problems(draw):
-    """Candidates of one or two groups, each on objects of its own; ties and duplicates abound."""
+    """Return candidates of one or two groups on separate objects, with many ties and duplicates."""
     n_objects = draw(st.integers(1, 8))
     n_candidates = draw(st.integers(1, 7))
     groups = draw(st.lists(st.integers(0, 1), min_size=n_candidates, max_size=n_candidates))
@@ -33,7 +33,7 @@ def problems(draw):
     return table, prices, groups
 
 
-# Greedily both are needed, although one suffices.
+# The greedy choice needs both, although one is enough.
 TWO_OF_THREE = np.array([[1, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
 
 
@@ -47,7 +47,7 @@ TWO_OF_THREE = np.array([[1, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
 def test_no_choice_is_worth_more(problem, at_most, left_out):
     table, prices, groups = problem
     expected = naive.partial_cover(table.tolist(), prices, groups, at_most, left_out)
-    if expected is None:  # too few candidates for what must be covered: nothing to compare
+    if expected is None:  # too few candidates for the required coverage: nothing to compare
         return
     found = partial_cover(
         CoverMatrix.from_dense(table),
@@ -83,7 +83,7 @@ def test_stopped_early_it_says_how_far_it_may_be(limits):
 
 
 def test_the_greedy_choice_respects_the_limits(monkeypatch):
-    """Where the solver has no time at all."""
+    """The solver has a time limit of 0."""
     nothing = type(
         "Answer", (), {"x": None, "status": 1, "mip_node_count": None, "mip_dual_bound": None}
     )
@@ -102,7 +102,7 @@ def test_the_greedy_choice_respects_the_limits(monkeypatch):
     assert covered[60:].sum() == apart[:, 60:].any(axis=0).sum()
 
 
-# --- in the learner
+# --- in the estimator
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What every saved model says about where it comes from."""
+"""Provenance in saved models."""
 
 import json
 import re

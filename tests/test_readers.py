@@ -1,4 +1,4 @@
-"""Tables from files, and the kinds of their columns."""
+"""Tables from files, and types of their columns."""
 
 import bz2
 import datetime as dt
@@ -114,7 +114,7 @@ def test_decimal_commas():
     ids=["CSV", "decimal commas", "with gaps", "KEEL"],
 )
 def test_numbers_are_read_to_the_last_bit(written):
-    """A database that reads the same file finds the same thresholds in it."""
+    """A database that reads the same file has the same thresholds."""
     random = np.random.default_rng(0)
     values = [*random.normal(40, 15, 2000).tolist(), *(10.0 ** random.uniform(-9, 9, 500)).tolist()]
     assert written(values)["a"].tolist() == values
@@ -230,7 +230,7 @@ def read_any(content, suffix):
         files._read_arff(content, "x.arff", ReadOptions())
 
 
-# ------------------------------------------------------------------ what people's tables have
+# ------------------------------------------------------------------ messy tables
 
 
 @pytest.mark.parametrize(
@@ -537,7 +537,7 @@ def test_spreadsheets_are_measured_before_their_cells_are_allocated(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(["a", "b"])
     book.active.append([1, 2])
-    book.active["XFD1048576"].number_format = "0.00"  # an empty cell takes no room
+    book.active["XFD1048576"].number_format = "0.00"  # an empty cell takes no memory
     book.create_sheet()["XFD1048576"] = 1  # nor does another sheet
     book.worksheets[1]["A1"] = 1
     book.save(tmp_path / "x.xlsx")
@@ -581,7 +581,7 @@ def test_documents_are_measured_with_their_repeated_rows(bomb, tmp_path):
     if bomb:
         with pytest.raises(ValueError, match=f"x.ods {TOO_LARGE}"):
             read_table(tmp_path / "x.ods")
-    else:  # as programs write the rest of a sheet
+    else:  # as programs write the empty rest of a sheet
         assert columns(read_table(tmp_path / "x.ods")) == {"a": [1], "b": [2]}
 
 
@@ -608,7 +608,7 @@ def test_standard_input_is_recognised(kind, monkeypatch):
     assert columns(read_table("-")) == {"a": [1.0]}
 
 
-# ------------------------------------------------------------------ kinds
+# ------------------------------------------------------------------ types of columns
 
 DAY = dt.date(2020, 1, 1)
 MIXED = {
@@ -672,7 +672,7 @@ def test_categories_are_nominal_even_if_they_look_like_numbers(frame):
     attributes = describe_frame(frame)
     assert (attributes[0].kind, attributes[0].categories) == ("nominal", ("1", "2"))
     np.testing.assert_array_equal(to_matrix(frame, attributes)[:, 0], [0, NAN, 1])
-    numbers = pd.DataFrame({"a": [1.0, None, 3.0]})  # what other readers make of it
+    numbers = pd.DataFrame({"a": [1.0, None, 3.0]})  # the type in other readers
     np.testing.assert_array_equal(to_matrix(numbers, attributes)[:, 0], [0, NAN, -1])
 
 

@@ -1,4 +1,4 @@
-"""The facts about models, the page as a text, and the commands that write it."""
+"""The data of the report, its HTML, and the commands that write it."""
 
 import base64
 import json
@@ -61,7 +61,7 @@ def unpack(encoded):
     return numbers
 
 
-# ------------------------------------------------------------------ facts
+# ------------------------------------------------------------------ data of the report
 
 
 def test_facts_are_plain_json(wine_facts):
@@ -326,7 +326,7 @@ def test_packed_codes_take_as_few_bytes_as_they_need():
     assert [encode_codes(np.array([n]))["type"] for n in (255, 256, 70_000)] == ["u1", "u2", "u4"]
 
 
-# ------------------------------------------------------------------ the page as a text
+# ------------------------------------------------------------------ the HTML
 
 
 def test_page_is_one_small_file_with_everything(wine):
@@ -380,7 +380,7 @@ def test_the_script_is_small():
 
 
 def test_the_bundled_page_is_current():
-    """`make page` writes the files; where esbuild cannot be had, this is skipped."""
+    """`make page` writes the files; without esbuild, this test is skipped."""
     folder = Path(__file__).parents[1] / ".ci"
     spec = spec_from_file_location("bundle_page", folder / "bundle_page.py")
     bundle_page = module_from_spec(spec)

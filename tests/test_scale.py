@@ -1,4 +1,4 @@
-"""Large tables: covers in little room, planned memory, gaps, and an end in any phase."""
+"""Large tables: memory of covers, planned memory, optimality gaps, and interruption in any phase."""
 
 import re
 import warnings
@@ -31,11 +31,11 @@ from thorough import often
 needs_numba = pytest.mark.skipif(not numba_installed(), reason="numba is not installed")
 
 
-# ---------------------------------------------------------------- covers in little room
+# ---------------------------------------------------------------- covers with little memory
 
 
 def as_source(whole, asked):
-    """Who covers whom, kept after all; notes how many words are asked for at a time."""
+    """Wrap a covering table as a source, and record the number of words per request."""
 
     def source(candidates, wanted=None):
         some = whole.take(candidates)
@@ -76,13 +76,13 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
     assert cover.lower_bound <= len(naive.minimum_cover(dense, costs)) <= len(cover)
     assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
     assert cover.cost == costs[cover.selected].sum()
-    for j in cover.selected:  # none is superfluous
+    for j in cover.selected:  # none is redundant
         others = np.setdiff1d(cover.selected, [j])
         assert (dense[others].any(axis=0) != dense.any(axis=0)).any()
 
 
 def test_what_is_left_fits_into_the_room(monkeypatch):
-    """Nearly all objects are covered by broad candidates, the others by narrow ones of their own."""
+    """Broad candidates cover nearly all objects; separate narrow ones cover the others."""
     rng = np.random.default_rng(0)
     monkeypatch.setattr(memory_bounded, "SAMPLE", 20)
     n = 800
@@ -95,7 +95,7 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
         covers, preselected = build_covers(source, np.arange(n), costs, room)
         assert len(preselected.first) > 0
         assert 12 * len(covers.bits) <= 1.2 * room
-        # Nothing but what is kept in the end has been asked for in more than that room.
+        # Only the final covers were requested with more memory.
         assert max(12 * words for _, words in asked) <= 1.2 * room
         asked.clear()
 
@@ -110,7 +110,7 @@ def test_a_first_cover_has_less_room_unless_a_limit_is_given():
 
 @pytest.fixture
 def _large_path(monkeypatch, request):
-    """Small tables take the way of large ones."""
+    """Use the code for large tables on small ones."""
     request.getfixturevalue("_coarse")
     for name in ("COMPILED_FROM", "LOADED_FROM", "USED_FROM", "DIVIDED_FROM"):
         monkeypatch.setattr(induction, name, 0)
@@ -182,7 +182,7 @@ def test_what_is_free_is_planned_with(monkeypatch):
     assert classifier.plan_cover_bytes(100_000, 10) < classifier.DEFAULT_BYTES
     with pytest.raises(ValueError, match="but there are only 600 MB free: free some, fit a sample"):
         classifier.plan_cover_bytes(1_000_000, 10)
-    monkeypatch.setattr(classifier, "free_memory", lambda: None)  # nobody knows
+    monkeypatch.setattr(classifier, "free_memory", lambda: None)  # unknown
     assert classifier.plan_cover_bytes(1_000_000, 10) == classifier.DEFAULT_BYTES
     assert classifier.memory_bytes("1.5gib") == 1.5 * 2**30
 
@@ -195,7 +195,7 @@ def test_a_limit_that_is_none(limit):
         FRRIClassifier(memory_limit=limit).fit([[0.0], [1.0]], [0, 1])
 
 
-# ---------------------------------------------------------------- gaps
+# ---------------------------------------------------------------- optimality gaps
 
 
 @pytest.mark.parametrize("expanded", [1 << 20, 0])
@@ -243,7 +243,7 @@ def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
     assert about["parameters"]["memory_limit"] == "2GB"
 
 
-# ---------------------------------------------------------------- an end in any phase
+# ---------------------------------------------------------------- interruption in any phase
 
 PHASES = {
     "confidences": (NumpyBackend, "confidences"),
@@ -264,7 +264,7 @@ PHASES = {
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("end", ["interrupt", "time"])
 def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
-    """The first call of the phase is interrupted, or takes all the time there is."""
+    """The first call of the phase is interrupted, or uses up the time limit."""
     X, y = make_classification(300, 8, flip_y=0.2, random_state=0)
     monkeypatch.setattr(induction, "USED_FROM", np.inf)  # whatever ran before
     if phase.endswith("on words"):
@@ -303,7 +303,7 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
     assert clf.ruleset_.covers(X).any(axis=1).all()
 
 
-# ---------------------------------------------------------------- how long it will take
+# ---------------------------------------------------------------- estimated time
 
 
 def test_progress_knows_how_long_a_step_will_take(monkeypatch):

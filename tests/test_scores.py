@@ -1,4 +1,4 @@
-"""What scikit-learn's users reach for: decision function, importances, score, progress, probabilities."""
+"""Decision function, importances, score, progress and probabilities of estimators."""
 
 import re
 import warnings
@@ -142,7 +142,7 @@ def test_progress_is_told_on_request(name, capsys):
     verbose = fitted(name, X, y, verbose=1)
     said = capsys.readouterr()
     assert not said.out
-    # A slow machine also shows progress before a step ends.
+    # Slow machines also show progress within a step.
     assert re.search(rf"^{verbose._name()}: .*: \d+\.\d s$", said.err, re.MULTILINE)
     with pytest.raises(ValueError, match="verbose must be an integer from 0 on, got 'much'"):
         fitted(name, X, y, verbose="much")
@@ -164,7 +164,7 @@ def test_what_takes_long_is_told_meanwhile(capsys):
 
 
 def overlapping(n, seed=0):
-    """Two numbers that tell little about three classes of different sizes."""
+    """Return two weak features of three classes of different sizes."""
     random = np.random.default_rng(seed)
     y = random.choice(3, n, p=[0.6, 0.3, 0.1])
     return (random.normal(size=(n, 2)) + y[:, None]).round(1), y
@@ -181,10 +181,10 @@ def test_probabilities_beat_the_sizes_of_classes_where_these_overlap(name):
     model = fitted(name, X, y)
     shares = model.predict_proba(new)
     priors = np.tile(np.bincount(y) / len(y), (len(new), 1))
-    if name not in {"additive", "bagged"}:  # whose votes are fitted to be probabilities
+    if name not in {"additive", "bagged"}:  # its votes are fitted as probabilities
         by_rules = replace(model.ruleset_, trust=1.0).predict_proba(new)
         assert loss(shares, truth) < loss(by_rules, truth)
-    if name == "quickrules":  # always answers the largest class here, and is not trusted for that
+    if name == "quickrules":  # always predicts the majority class here, and is shrunk completely
         assert loss(shares, truth) <= loss(priors, truth)
     else:
         assert loss(shares, truth) < loss(priors, truth)
@@ -205,7 +205,7 @@ def test_clear_classes_are_trusted_and_classes_by_lot_are_not(name):
 
 
 def test_trust_depends_on_objects_alone():
-    """Not on their order, on repetitions, or on whether these are weights, unless the rules do."""
+    """It does not depend on order, repetitions or equivalent weights, unless the rules do."""
     X, y = overlapping(60)
     trust = fitted("modlem", X, y).ruleset_.trust
     assert fitted("modlem", X[::-1], y[::-1]).ruleset_.trust == trust

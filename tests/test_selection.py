@@ -34,7 +34,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 class Refusing(BaseEstimator):
-    """An estimator that takes no table."""
+    """An estimator that accepts no table."""
 
     def fit(self, *_):
         raise ValueError("no")
@@ -298,7 +298,7 @@ def test_fewer_conditions_are_preferred_among_those_about_as_good_as_the_best():
         return HoldoutResult(truth, predicted, np.zeros(1000, int), 9.0, n_conditions)
 
     best = result(902, 20.0)
-    # 2 samples more are more than chance if none is lost; 1 is not if 60 are.
+    # 2 further correct samples are significant if none is lost; 1 is not if 60 are lost.
     assert choose_result({"a": best, "b": result(900, 4.0)}) == "a"
     assert choose_result({"a": best, "b": result(901, 4.0, first=60)}) == "b"
     assert choose_result({"a": best, "b": result(899, 4.0, first=60)}) == "a"  # above 0.002

@@ -1,4 +1,4 @@
-"""Named semantics: what they let rules say, and one rule for decision, probabilities and deciding rule."""
+"""Named semantics: allowed consequents, and consistent decision, probabilities and deciding rule."""
 
 from dataclasses import replace
 from math import inf, nextafter
@@ -25,7 +25,7 @@ def small(rules, **more):
     return RuleSet(tuple(rules), (A,), **({"classes": ("no", "maybe", "yes")} | more))
 
 
-# ---------------------------------------------------------------- the carrier
+# ---------------------------------------------------------------- the dataclass
 
 
 def test_settings_one_by_one_are_fields_of_the_semantics():
@@ -39,7 +39,7 @@ def test_settings_one_by_one_are_fields_of_the_semantics():
         with pytest.raises(AttributeError):
             setattr(ruleset, name, value)
     assert (ruleset.combination, ruleset.task) == ("sum", "classification")
-    # As fields of a dataclass they could be replaced, and still can.
+    # As fields of the dataclass they can be replaced.
     assert replace(ruleset, fallback="nearest").semantics == replace(
         given_at_once, fallback="nearest"
     )
@@ -113,7 +113,7 @@ def test_rules_that_say_something_else_are_refused(rules, more, message):
         small(rules, **more)
 
 
-# ---------------------------------------------------------------- one rule for both
+# ---------------------------------------------------------------- decisions and probabilities
 
 near = st.sampled_from([0.03, 0.1, 0.7, 1 / 3]).flatmap(
     lambda x: st.sampled_from([x, nextafter(x, 0), nextafter(x, 1), nextafter(nextafter(x, 1), 1)])
@@ -123,7 +123,7 @@ near = st.sampled_from([0.03, 0.1, 0.7, 1 / 3]).flatmap(
 @settings(max_examples=often(500), deadline=None)
 @given(st.data(), st.sampled_from([*SHORTHANDS.values(), "softmax-votes"]))
 def test_the_class_decided_for_has_the_largest_share(data, name):
-    """Scores that differ in their last digits, in every order, with and without a rule that fires."""
+    """Scores that differ in the last digits, in every order, with and without a firing rule."""
     labels = data.draw(st.permutations(["no", "maybe", "yes"]))
     condition = data.draw(st.sampled_from([(), (ABOVE,), (BELOW,)]))
     rules = [
@@ -166,7 +166,7 @@ def test_scores_that_division_makes_equal_keep_their_order():
 
 
 def test_the_largest_class_decides_though_shares_be_equal():
-    """Sizes whose shares are equal by rounding only."""
+    """Sizes of classes whose fractions are equal only by rounding."""
     ruleset = small([], fallback="priors", class_counts=(0.03, nextafter(0.03, 1), 0.02))
     assert ruleset.predict([[1]]).tolist() == ["maybe"]
     assert ruleset.predict_proba([[1]])[0].argmax() == 1
@@ -179,18 +179,18 @@ def test_infinitely_far_from_every_rule_there_are_still_shares():
     assert ruleset.decide([[1e300]]).deciding.tolist() == [-1]
 
 
-# ---------------------------------------------------------------- one place for the deciding rule
+# ---------------------------------------------------------------- the deciding rule
 
 
 def test_a_rule_without_weight_is_never_near():
-    """Nothing fires at 8; the only rule with weight is far away, the other one counts for nothing."""
+    """No rule fires at 8; the only rule with a positive weight is far away."""
     ruleset = small([Rule((BELOW,), "yes"), Rule((BELOW,), "yes", 0.0), Rule((ABOVE,), "no", 0.0)])
     assert ruleset.decide([[8], [4]]).deciding.tolist() == [0, 0]
     assert ruleset.explain([8], effort=0).deciding.index == 0
 
 
 def test_no_proof_leans_on_a_rule_without_weight():
-    """Far above, "yes" is nearer; a weightless rule for "no" must not hide that change."""
+    """For large values, "yes" is nearer; a rule for "no" with weight 0 must not hide that change."""
     low = NumericCondition("a", core_high=2, support_high=3)
     high = NumericCondition("a", core_low=7, support_low=6)
     everywhere = NumericCondition("a", core_low=-9, support_low=-10)

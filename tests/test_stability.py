@@ -1,4 +1,4 @@
-"""How stable rules are: what counts as the same, and what is drawn."""
+"""Stability of rules: similarity and resampling."""
 
 import json
 from dataclasses import asdict, replace
@@ -31,7 +31,7 @@ ATTRIBUTES = (Attribute("x"), Attribute("kind", categories=("a", "b")))
 
 
 class Scripted(ClassifierMixin, BaseEstimator):
-    """A learner that gives one ruleset after the other, whatever it sees."""
+    """An estimator that returns given rule sets in order, for any data."""
 
     def __init__(self, script, seen):
         self.script, self.seen = script, seen
@@ -167,7 +167,7 @@ def test_a_model_knows_by_whom_it_was_learned(task):
 
 @pytest.fixture(scope="module")
 def sized(tmp_path_factory):
-    """A model that tried sizes, what comes back of it, and the folder with its file and its rows."""
+    """Return a model with tried sizes, its stability, and the folder with its file and rows."""
     rows, truth = (part[::4] for part in load_iris(return_X_y=True, as_frame=True))
     truth = truth.map({0: "setosa", 1: "versicolor", 2: "virginica"}).rename("kind")
     learner = AdditiveRulesClassifier().fit(rows, truth)

@@ -1,4 +1,4 @@
-"""One rule for numbers of threads."""
+"""Numbers of threads."""
 
 import os
 import subprocess

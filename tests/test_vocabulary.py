@@ -1,7 +1,7 @@
-"""The texts use the field's words: no private vocabulary, no foreign constructions.
+"""Documentation, docstrings and messages use the terms of the field.
 
 Documentation, README, changelog, examples, docstrings, the help of the commands and the texts of the report are
-checked line by line, without code. An exception names the file and states why the word is right there.
+checked line by line, without code. Exceptions name the file and the reason.
 """
 
 import ast
@@ -51,7 +51,7 @@ EXCEPTIONS = {
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]+`")
 EXAMPLE = re.compile(r"^Examples\n-+\n.*", re.MULTILINE | re.DOTALL)
-# Strings of scripts with at least one space: texts, not keys.
+# Strings of scripts with at least one space: messages, not keys.
 STRING = re.compile(r"""["'`]([^"'`]* [^"'`]*)["'`]""")
 SCRIPTS = sorted(ROOT.glob("src/frri/report/static/**/*.js"))
 SOURCES = sorted(ROOT.glob("src/frri/**/*.py"))

@@ -1,4 +1,4 @@
-"""Sample weights: integers against repeated rows, fractions against the definition, bad ones."""
+"""Sample weights: integers compared with repeated rows, fractions with the definition, bad weights."""
 
 import math
 import warnings
@@ -40,7 +40,7 @@ def quietly(learner, *table, **extra):
 
 @st.composite
 def frames(draw):
-    """Numbers and texts with ties, duplicates, contradictions and gaps, and labels."""
+    """Return numbers and strings with ties, duplicates, contradictions and missing values, and labels."""
     n = draw(st.integers(2, 12))
     columns = {}
     for j in range(draw(st.integers(1, 3))):
@@ -357,7 +357,7 @@ def test_a_heavy_class_is_predicted_more_often(name):
 
 @pytest.mark.parametrize("name", ["ripper", "furia"])
 def test_equal_weights_are_none_where_objects_are_drawn(name):
-    """The weighted search against the compiled or counted one."""
+    """Compare the weighted search with the compiled or unweighted one."""
     X, y = IRIS
     plain = made(name).fit(X, y).ruleset_
     assert made(name).fit(X, y, sample_weight=np.ones(150)).ruleset_ == plain
