@@ -42,7 +42,7 @@ def vote_factor(model, bags):
     return stretches[np.abs(stretches - found).argmin()]
 
 
-def test_the_ruleset_is_the_mean_of_the_bags(bagged, wine):
+def test_the_rule_set_is_the_mean_of_the_bags(bagged, wine):
     model, bags = bagged
     X, _ = wine
     together = np.mean([bag.ruleset.scores(X) for bag in bags], axis=0)
@@ -54,7 +54,7 @@ def test_the_ruleset_is_the_mean_of_the_bags(bagged, wine):
     assert len(model.ruleset_) == sum(len(bag.ruleset) for bag in bags)
 
 
-def test_what_unseen_objects_get(bagged, wine):
+def test_out_of_bag_predictions(bagged, wine):
     model, bags = bagged
     X, y = wine
     trust, sizes = model.ruleset_.trust, np.bincount(y)
@@ -81,7 +81,7 @@ def test_bags_see_other_objects_and_use_some_attributes(bagged, wine):
         assert len(used) <= round(0.7 * wine[0].shape[1])
 
 
-def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
+def test_one_bag_of_all_samples_and_features_is_an_additive_model(wine, monkeypatch):
     class FullSample:
         def integers(self, n, size):
             assert n == size
@@ -121,7 +121,7 @@ def test_a_class_of_one_object_is_in_every_bag():
     assert np.isnan(model.oob_decision_function_[100]).all()
 
 
-def test_gaps_and_categories_and_a_file(tmp_path):
+def test_missing_values_categories_and_a_file(tmp_path):
     pd = pytest.importorskip("pandas")
     random = np.random.default_rng(0)
     X = pd.DataFrame({"x": random.normal(size=80), "kind": random.choice(["a", "b", "c"], 80)})

@@ -162,7 +162,7 @@ def table():
     return FRRIBaggingClassifier()._training_table(np.r_[X, X[::2]], np.r_[y, y[::2]])
 
 
-def test_bags_have_their_share_of_each_class_and_keep_equal_objects_together(table):
+def test_bags_are_stratified_and_keep_equal_objects_together(table):
     drawn = ~draw_bags(table, 0.3, list(range(20))).unseen
     assert len({bag.tobytes() for bag in drawn}) == 20
     equal = {}
@@ -244,7 +244,7 @@ def test_bags_can_be_sent_to_other_processes(monkeypatch):
 # ---------------------------------------------------------------- the estimator
 
 
-def test_one_bag_of_everything_has_rules_of_frri():
+def test_one_bag_of_all_objects_has_rules_of_frri():
     X, y = load_wine(return_X_y=True)
     model = FRRIBaggingClassifier(n_estimators=1, max_samples=1.0, max_features=1.0).fit(X, y)
     plain = FRRIClassifier().fit(X, y)
@@ -258,7 +258,7 @@ def test_one_bag_of_everything_has_rules_of_frri():
     assert 0 < model.ruleset_.trust < 1  # by halves, as there are no unseen objects
 
 
-def test_gaps_and_categories_and_a_file(tmp_path):
+def test_missing_values_categories_and_a_file(tmp_path):
     random = np.random.default_rng(0)
     X = pd.DataFrame({"x": random.normal(size=80), "kind": random.choice(["a", "b", "c"], 80)})
     y = np.where((X["kind"] == "a") | (X["x"] > 1), "yes", "no")
@@ -296,7 +296,7 @@ def test_limits_hold():
     assert len(part.ruleset_) < len(FRRIBaggingClassifier(**settings).fit(X, y).ruleset_)
 
 
-def test_a_search_without_time_says_what_is_not_proved():
+def test_a_search_without_time_reports_missing_proofs():
     X, y = load_wine(return_X_y=True)
     with pytest.warns(UserWarning, match="not proved fewest: .* stopped by `time_limit`"):
         FRRIBaggingClassifier(n_estimators=2, random_state=0, time_limit=0).fit(X, y)

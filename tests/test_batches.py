@@ -89,7 +89,7 @@ def test_parts_are_the_whole(files, ending):
 
 
 @pytest.mark.usefixtures("small")
-def test_of_typed_files_only_some_columns_are_read(files):
+def test_only_needed_columns_of_typed_files_are_read(files):
     first = next(read_batches(files / "people.parquet", columns={"born", "age"})).frame
     assert list(first.columns) == ["age", "born"]
     # If a column is missing, all columns are returned, so that the error can list them.
@@ -115,7 +115,7 @@ def test_any_text_is_cut_between_rows(rows, size):
 
 
 @pytest.mark.parametrize("n_before", [0, 1000])
-def test_a_mark_that_is_never_closed_is_named_after_one_scan(n_before, tmp_path, monkeypatch):
+def test_an_unclosed_quotation_mark_is_reported_after_one_scan(n_before, tmp_path, monkeypatch):
     rows = ["1,x\n"] * n_before + ['1,"x\n'] + ["1,x\n"] * 4000
     (tmp_path / "x.csv").write_text("a,b\n" + "".join(rows))
     monkeypatch.setattr(readers, "STRETCH", 1000)
@@ -177,7 +177,7 @@ def _command(files, ending):
 
 
 @pytest.mark.usefixtures("small")
-def test_what_fails_late_leaves_nothing_behind(tmp_path, capsys):
+def test_late_failures_leave_no_files(tmp_path, capsys):
     rows = [f"{20 + i},red,2021-01-01\n" for i in range(60)]
     table, output = tmp_path / "bad.csv", tmp_path / "old.csv"
     MODEL.save(tmp_path / "model.json")
@@ -200,7 +200,7 @@ def test_what_fails_late_leaves_nothing_behind(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("small")
-def test_a_typed_file_that_ends_early_is_said_to_be_damaged(files, tmp_path, capsys):
+def test_a_typed_file_that_ends_early_is_reported_as_damaged(files, tmp_path, capsys):
     whole = (files / "people.parquet").read_bytes()
     (tmp_path / "cut.parquet").write_bytes(whole[:-40])
     assert main(["predict", str(files / "model.json"), str(tmp_path / "cut.parquet")]) == 2

@@ -74,7 +74,7 @@ class Clock:
 
 @settings(max_examples=often(120), deadline=None)
 @given(contests(), st.sampled_from([0.0, 20.0, 60.0, 200.0]))
-def test_what_is_not_proved_is_a_bound(contest, seconds):
+def test_unproven_results_have_a_bound(contest, seconds):
     scores, says, classes, default = contest
     clock = Clock()
     with (
@@ -125,7 +125,7 @@ def test_cuts_hold_for_all_choices(contest, at_most, weight, data):
             assert cut.possible(at_most, errors + 1)[list(choice)].all()
 
 
-def test_matching_bounds_what_relaxations_do_not():
+def test_matching_bounds_are_tighter_than_relaxations():
     """No candidate separates two objects: half of a candidate does not correct one at half the cost."""
     classes = [0, 1] * 6
     scores = np.kron(np.eye(6), np.ones((1, 2)))

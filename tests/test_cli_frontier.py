@@ -62,6 +62,6 @@ def test_pools_of_candidates_and_of_leaves(table, capsys):
         (["-o", "patients.csv"], "Writing patients.csv would overwrite what is read from it."),
     ],
 )
-def test_what_cannot_be_done(table, capsys, asked, told):
+def test_bad_requests_get_one_sentence(table, capsys, asked, told):
     assert main([*table, *asked]) == 2
     assert told in capsys.readouterr().err

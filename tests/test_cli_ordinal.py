@@ -58,13 +58,13 @@ def test_a_learner_is_picked_and_checked(folder, capsys):
         (["--order", "poor<good"], "--order is for classes that have an order; add --task ordinal"),
     ],
 )
-def test_an_order_is_asked_for(folder, capsys, args, said):
+def test_an_order_of_classes_is_required(folder, capsys, args, said):
     assert main(["fit", str(folder / "flats.csv"), "--target", "rating", *args]) == 2
     assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("learner", ["frri", "additive"])
-def test_a_model_goes_the_whole_way(folder, capsys, learner):
+def test_all_commands_accept_an_ordinal_model(folder, capsys, learner):
     model, table = str(folder / f"{learner}.json"), str(folder / "flats.csv")
     ruleset = RuleSet.load(model)
     frame = pd.read_csv(table)

@@ -59,7 +59,7 @@ def refused(argv, capsys):
 
 @pytest.mark.parametrize("learner", rule_learners("regression"))
 @pytest.mark.usefixtures("folder")
-def test_every_command_takes_every_learner_of_numbers(learner, capsys):
+def test_every_command_takes_every_regressor(learner, capsys):
     assert main([*FIT, *asked(learner), "-o", "m.json"]) == 0
     said = capsys.readouterr().err
     assert "5-fold cross-validation: R2 0." in said
@@ -88,7 +88,7 @@ def test_every_command_takes_every_learner_of_numbers(learner, capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_learner_is_picked_and_checked_on_held_back_rows(capsys):
+def test_an_estimator_is_chosen_and_evaluated_on_held_out_rows(capsys):
     assert main([*FIT, "--test", "0.3", "--max-rules", "4", "-o", "m.json"]) == 0
     said = capsys.readouterr().err
     assert re.search(r"^Model \((additive|frri)\): ", said, re.MULTILINE)
@@ -123,7 +123,7 @@ def test_models_that_were_not_checked_have_no_intervals(capsys):
 
 
 @pytest.mark.parametrize("learner", rule_learners("regression"))
-def test_rules_of_numbers_have_statistics_and_drift(learner, folder, houses, capsys):
+def test_regression_rules_have_statistics_and_drift(learner, folder, houses, capsys):
     assert main([*FIT, *asked(learner), "-o", "m.json"]) == 0
     capsys.readouterr()
     assert re.search(r"covers \d+ of 90, mean \S+, SD \S+\]", run(["rules", "m.json"], capsys))
@@ -148,7 +148,7 @@ def test_weights_count_in_fit_and_check(folder, houses, capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_cannot_be_done_is_one_sentence(houses, capsys):
+def test_bad_requests_get_one_sentence(houses, capsys):
     assert refused([*FIT, "--learner", "ripper"], capsys).startswith(
         "frri: frri fit --task regression has no learner 'ripper'; it has "
     )
@@ -198,7 +198,7 @@ def test_measures_are_those_of_scikit_learn_and_intervals_hold_their_level():
         assert 0.91 <= np.mean(held) <= 0.98, name
 
 
-def test_constant_numbers_and_single_rows_are_judged():
+def test_constant_targets_and_single_rows_are_evaluated():
     assert measure_regression(np.full(3, 2.0), np.full(3, 2.0))["r2"] == 1.0
     assert measure_regression(np.full(3, 2.0), np.full(3, 2.5))["r2"] == 0.0
     one = measure_regression(np.array([2.0]), np.array([3.0]))

@@ -22,7 +22,7 @@ def run(*arguments):
     return main(["bench", *arguments, "--workers", "0"])
 
 
-def test_a_full_disk_is_that_of_the_output(capsys, monkeypatch):
+def test_a_full_disk_is_reported_with_the_output_folder(capsys, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -74,7 +74,7 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
         ),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(capsys, tmp_path, arguments, sentence):
+def test_bad_requests_get_one_sentence(capsys, tmp_path, arguments, sentence):
     assert run(*arguments) == 2
     said = capsys.readouterr()
     assert said.out == ""
@@ -89,7 +89,7 @@ def test_bad_numbers_are_refused_by_the_parser(capsys):
     assert "must be 2 or more, got 1" in capsys.readouterr().err
 
 
-def test_failures_end_with_one_and_small_classes_are_told(capsys):
+def test_failures_exit_with_1_and_small_classes_are_reported(capsys):
     failing = "sklearn.naive_bayes.MultinomialNB"  # refuses negative values, which vowel has
     assert run("--datasets", "vowel,glass", "--learners", failing, "--folds", "10") == 1
     said = capsys.readouterr().err

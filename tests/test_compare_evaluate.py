@@ -106,7 +106,7 @@ def test_a_model_of_all_objects_has_sizes_only():
     assert sum(cell["lengths"]) == cell["scores"]["rules"]
 
 
-def test_frri_tells_whether_its_selection_is_proved():
+def test_frri_reports_whether_its_selection_is_proven():
     cell = cell_of(learner("frri"))
     assert cell["selection"]["status"] == "optimal"
     assert cell["selection"]["lower_bound"] == cell["scores"]["rules"]
@@ -162,7 +162,7 @@ def test_folds_that_cannot_be_made_are_refused_with_the_remedy():
         assign_folds(own, 10, 0)
 
 
-def test_small_classes_are_told():
+def test_small_classes_are_reported():
     assert "class 'imL' has 2 members" in describe_small_classes(load("ecoli"), 10)
     assert describe_small_classes(WINE, 10) is None
 

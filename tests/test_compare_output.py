@@ -107,7 +107,7 @@ def test_the_page_is_accessible_and_short_before_details(visit, report):
     assert violations(page) == []
 
 
-def test_a_learner_has_its_colour_whoever_it_is_compared_with():
+def test_an_estimator_keeps_its_color_in_all_comparisons():
     few, many = (
         Painter({name: name for name in names}, "")
         for names in (["tree", "own"], ["frri", "ripper", "tree", "other", "own"])
@@ -117,7 +117,7 @@ def test_a_learner_has_its_colour_whoever_it_is_compared_with():
     assert len(looks) == len(many.labels)
 
 
-def test_every_figure_says_what_made_it(monkeypatch):
+def test_every_figure_has_its_provenance(monkeypatch):
     said = []
     from matplotlib.figure import Figure
 
@@ -130,12 +130,12 @@ def test_every_figure_says_what_made_it(monkeypatch):
     assert all("2 folds, seed 7; frri 0.1.0, python 3.11" in text for text in said)
 
 
-def test_pictures_are_the_same_every_time(report):
+def test_figures_are_reproducible(report):
     again = make_report(results_of(["wine", "heart", "bupa"], ["frri", "tree", "knn"]))
     assert [p.svg for p in again.pictures] == [p.svg for p in report.pictures]
 
 
-def test_one_data_set_and_one_learner_are_enough(tmp_path):
+def test_one_dataset_and_one_learner_are_enough(tmp_path):
     report = make_report(results_of([HOSTILE], ["tree"]))
     write_report(report, tmp_path)
     assert {p.name for p in report.pictures} == {"trade_off"}
@@ -169,7 +169,7 @@ def test_the_front_of_equal_points():
     assert pareto_front(np.array([[1, 0.5], [1, 0.5], [2, 0.5], [1, 0.6]])).tolist() == [3]
 
 
-def test_the_papers_bookkeeping():
+def test_accuracy_and_length_are_computed_as_in_the_paper():
     results = results_of(["wine"], ["ripper"], full=True)
     pooled = results.summarize(pooled_balanced_accuracy)
     assert pooled.loc["wine", "ripper"] == (0.75 + 0.5) / 2

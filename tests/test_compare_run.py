@@ -90,7 +90,7 @@ print(ended)
 
 
 @posix
-def test_kills_in_a_row_change_nothing(tmp_path):
+def test_repeated_kills_change_nothing(tmp_path):
     attempts = often(14)
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     done = subprocess.run(
@@ -109,7 +109,7 @@ def test_kills_in_a_row_change_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("cut", [1, 30, 400])
-def test_a_torn_line_is_done_again(tmp_path, cut):
+def test_an_incomplete_line_is_repeated(tmp_path, cut):
     small(tmp_path / "whole")
     small(tmp_path / "torn")
     file = tmp_path / "torn" / "results.jsonl"
@@ -304,7 +304,7 @@ def test_warnings_are_notes_of_their_cells(tmp_path, workers):
     assert warnings.showwarning is shown
 
 
-def test_a_learner_that_processes_cannot_have_is_a_failure(tmp_path):
+def test_an_estimator_that_cannot_be_pickled_is_a_failure(tmp_path):
     class Elsewhere(DummyClassifier):
         def __reduce__(self):
             return __import__, ("nowhere_to_be_found",)

@@ -120,9 +120,7 @@ def test_ready_made_folds_of_keel_are_kept(tmp_path):
         ("p.doc", None, r"cannot tell the format from the ending '\.doc'"),
     ],
 )
-def test_what_is_wrong_with_a_source_is_said_in_a_sentence(
-    tmp_path, monkeypatch, source, target, message
-):
+def test_bad_sources_get_one_sentence(tmp_path, monkeypatch, source, target, message):
     monkeypatch.chdir(tmp_path)
     FRAME.to_csv("p.csv", index=False)
     FRAME.to_csv("p.doc", index=False)

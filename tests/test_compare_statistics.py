@@ -64,7 +64,7 @@ def test_wilcoxon_without_differences():
     assert wilcoxon([0, 1, 2, 3, 4, 5], "greater") == 0.03125
 
 
-def test_p_values_for_people():
+def test_p_values_are_formatted():
     assert [format_p_value(p) for p in (0.5, 0.0005, 0.0004, float("nan"))] == [
         "0.500",
         "0.001",

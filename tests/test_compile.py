@@ -90,7 +90,7 @@ def test_a_kernel_may_call_itself_and_use_constants(write):
         compiled(module).nothing  # noqa: B018
 
 
-def test_of_two_forms_the_loops_are_compiled(write):
+def test_the_form_with_loops_is_compiled(write):
     source = """
         from frri._compile import either, kernel
 
@@ -234,7 +234,7 @@ def test_no_place_on_disk_at_all(write, monkeypatch):
 # --- stopped between kernels
 
 
-def test_a_question_is_asked_before_every_compilation(write):
+def test_a_callback_runs_before_every_compilation(write):
     fast, asked = compiled(write("asked_kernels", SLOW)), []
     with _compile.check_before_compiling(lambda: asked.append(1)):
         assert fast.late(1) == 3
@@ -244,7 +244,7 @@ def test_a_question_is_asked_before_every_compilation(write):
     assert len(asked) == 2
 
 
-def test_compilations_end_where_the_question_says_so(write):
+def test_a_callback_can_stop_compilations(write):
     fast, asked = compiled(write("stopped_kernels", SLOW)), []
 
     def stop_at_the_second():
@@ -258,7 +258,7 @@ def test_compilations_end_where_the_question_says_so(write):
     assert fast.late(1) == 3
 
 
-def test_other_threads_are_not_asked(write):
+def test_the_callback_does_not_run_in_other_threads(write):
     fast, asked = compiled(write("free_kernels", SLOW)), []
     with _compile.check_before_compiling(lambda: asked.append(1)), ThreadPoolExecutor(1) as pool:
         assert pool.submit(fast.late, 1).result() == 3

@@ -45,7 +45,7 @@ def the(expected, what):
 # ---------------------------------------------------------------- the table itself
 
 
-def test_the_table_is_what_the_twin_says():
+def test_the_table_has_the_results_of_the_reference():
     found = json.loads(make_conformance.written())
     assert found["rows"] == TABLE["rows"]
     for mine, known in zip(found["rulesets"], TABLE["rulesets"], strict=True):

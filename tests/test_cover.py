@@ -219,7 +219,7 @@ def test_large_costs_are_handled_exactly():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("limit", [3, 40, budget.CELLS])
-def test_interpreted_and_compiled_walk_the_same_way(seed, limit, monkeypatch):
+def test_interpreted_and_compiled_search_in_the_same_order(seed, limit, monkeypatch):
     if not numba_installed():
         pytest.skip("numba is not installed")
     matrix, costs = boxes(150, seed, noise=0.25)
@@ -324,7 +324,7 @@ def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
     assert getattr(_compile._checks, "current", None) is None
 
 
-def test_a_portion_of_the_work_ends_quietly():
+def test_a_portion_of_the_work_ends_without_an_error():
     work = budget.Work(10, None)
     with work.portion(work.left / 2):
         work.spend(4 * budget.CELLS)
@@ -478,7 +478,7 @@ def covers_of(matrix):
     return CoverMatrix(indptr, (words & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
 
 
-def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
+def test_the_algorithm_for_large_parts_agrees_with_the_usual_one(monkeypatch):
     matrix, costs = boxes(150, 7)
     usual = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     monkeypatch.setattr(solve, "LARGEST_TABLEAU", 0)
@@ -532,7 +532,7 @@ def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_any_effort_and_room_give_a_valid_bound_on_words(seed, monkeypatch):
+def test_any_effort_and_memory_give_a_valid_bound_on_words(seed, monkeypatch):
     matrix, costs = boxes(150, seed, noise=0.25)
     covers = CoverMatrix.from_dense(matrix)
     optimum = minimum_cover(covers, costs)
@@ -553,7 +553,7 @@ def test_any_effort_and_room_give_a_valid_bound_on_words(seed, monkeypatch):
 
 @pytest.mark.usefixtures("never_expanded")
 @pytest.mark.parametrize("limit", [0, 20, 3000])
-def test_words_interpreted_and_compiled_walk_the_same_way(limit, monkeypatch):
+def test_words_interpreted_and_compiled_search_in_the_same_order(limit, monkeypatch):
     if not numba_installed():
         pytest.skip("numba is not installed")
     matrix, costs = boxes(400, limit, noise=0.2)
@@ -702,7 +702,7 @@ def test_counts_and_needed_rows_are_those_of_the_flags(seed):
 
 
 @pytest.mark.parametrize("kernels", ["interpreted", "compiled_kernels"])
-def test_local_search_keeps_its_books(kernels, request):
+def test_local_search_updates_its_counts(kernels, request):
     request.getfixturevalue(kernels)
     module = local_search if kernels == "interpreted" else compiled(local_search)
     matrix, costs = boxes(80, 4)
@@ -745,7 +745,7 @@ def test_bounds_hold_for_any_multipliers(seed):
     assert limited <= costs[best].sum()
 
 
-def test_a_damaged_tableau_is_never_believed(monkeypatch):
+def test_a_damaged_tableau_does_not_change_the_result(monkeypatch):
     # Large rounding errors: the result must be correct, because only exact bounds prune.
     rng = np.random.default_rng(0)
 

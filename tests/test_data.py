@@ -50,7 +50,7 @@ FLAGS = pd.DataFrame({"flag": [True, False] * 10, "n": [1.0, 2.0, 3.0, 4.0] * 5}
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("form", [int, float, str, "boolean", "Int64", lambda v: str(v).upper()])
-def test_truth_values_come_in_any_form(learner, form):
+def test_booleans_come_in_any_form(learner, form):
     clf = learner().fit(FLAGS, np.where(FLAGS["flag"], "yes", "no"))
     known = FLAGS.assign(
         flag=FLAGS["flag"].map(form) if callable(form) else FLAGS["flag"].astype(form)

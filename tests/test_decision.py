@@ -137,7 +137,7 @@ def test_balanced_costs_are_inverse_frequencies():
         ({"no": True}, "is True"),
     ],
 )
-def test_what_is_no_decision_is_refused(decision, message):
+def test_invalid_decisions_are_refused(decision, message):
     with pytest.raises(ValueError, match=message):
         TWO.with_decision(decision)
 

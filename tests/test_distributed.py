@@ -391,7 +391,7 @@ def test_no_client(monkeypatch):
         DaskFRRIClassifier(client=3).fit([[1.0], [2.0]], [0, 1])
 
 
-def test_nobody_there(monkeypatch):
+def test_a_cluster_without_scheduler_or_workers(monkeypatch):
     monkeypatch.setattr(cluster_module, "PATIENCE", 0.2)
     with pytest.raises(ConnectionError, match=r"No scheduler answers at 'tcp://127.0.0.1:1'"):
         DaskFRRIClassifier(client="tcp://127.0.0.1:1").fit([[1.0], [2.0]], [0, 1])
@@ -501,7 +501,7 @@ def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch)
     assert_idle(client)
 
 
-def test_blocks_are_sent_without_what_they_remember(blocky, monkeypatch):
+def test_blocks_are_sent_without_their_caches(blocky, monkeypatch):
     X, y, _ = blocky
     kept = []
     monkeypatch.setattr(additive_blocks, "BLOCK", 50)

@@ -254,7 +254,7 @@ def test_every_mark_of_a_missing_value_is_taken_among_numbers(name, make, mark):
 @pytest.mark.parametrize(
     "make", [lambda v: pd.DataFrame({"a": v}, dtype=object), lambda v: v[:, None]]
 )
-def test_numbers_beyond_all_measure_get_a_sentence(make, value):
+def test_numbers_that_are_too_large_get_a_sentence(make, value):
     values = np.array(NUMBERS, dtype=object)
     values[2] = value
     table = make(values)

@@ -161,7 +161,7 @@ def check_that_nothing_is_left_out(ruleset, rows, predicted):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_one_answer_from_the_file_to_every_program(
+def test_all_programs_have_the_same_predictions(
     case, tables, tmp_path, monkeypatch, capsys, duck, bare_python, node
 ):
     learner, parameters, gaps, weighted = CASES[case]
@@ -209,7 +209,7 @@ def test_one_answer_from_the_file_to_every_program(
     assert json.loads(capsys.readouterr().out)["decision"] == expected[0]
 
 
-def test_one_number_from_the_rules_to_every_program(
+def test_all_programs_predict_the_same_number(
     tables, tmp_path, monkeypatch, capsys, duck, bare_python, node
 ):
     monkeypatch.chdir(tmp_path)

@@ -78,7 +78,7 @@ def test_the_printed_p_values_come_from_a_formula_with_a_missing_square():
     assert f"{right.loc['frri', 'modlem']:.4f}" == "0.0007"
 
 
-def test_what_the_paper_says_about_significance():
+def test_claims_of_the_paper_about_significance():
     found = {claim.statement.split(",")[0]: claim for claim in claims()}
     broken = [statement for statement, claim in found.items() if not claim.holds]
     assert len(found) == 8
@@ -93,7 +93,7 @@ def test_what_the_paper_says_about_significance():
     assert "ripper 0.078" in found[broken[0]].found
 
 
-def test_shapes_agree_with_the_papers_table_but_for_its_slips(tables):
+def test_shapes_agree_with_the_papers_table_except_for_misprints(tables):
     printed = paper_table("datasets")
     assert tuple(printed.index) == NAMES
     data = {name: tables(name) for name in NAMES}

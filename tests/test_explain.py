@@ -188,7 +188,7 @@ def test_a_reported_change_really_changes_the_decision(ruleset, row, unchangeabl
         assert after == explanation.change.decision != explanation.decision
 
 
-def test_the_find_counterfactual_crosses_the_border_between_two_slopes():
+def test_a_counterfactual_crosses_the_border_between_two_slopes():
     found = find_counterfactual(DIABETES, np.array([170.0, 50.0]), {0})
     # 0.9 (191 - x) / 86 = 0.8 (x - 100) / 80
     border = (0.9 * 191 / 86 + 1.0) / (0.9 / 86 + 0.01)
@@ -301,7 +301,7 @@ def test_the_facts_of_an_explanation():
     assert "'no' by rule 1 if glucose were 146 instead of 170" in str(explanation)
 
 
-def test_the_rule_behind_the_find_counterfactual_is_named():
+def test_the_rule_behind_a_counterfactual_is_named():
     """It need not be the best rule of its class for the row as it is."""
     rules = RuleSet(
         (
@@ -329,7 +329,7 @@ def test_the_rule_behind_the_find_counterfactual_is_named():
         ("priors", "; no rule fires then and the class with the highest prior is predicted."),
     ],
 )
-def test_a_change_after_which_no_rule_fires_says_so(fallback, sentence):
+def test_a_change_after_which_no_rule_fires_is_reported(fallback, sentence):
     rules = RuleSet(
         (
             Rule((NumericCondition("a", -1, -1, 0, 0),), "x"),
@@ -353,7 +353,7 @@ def test_a_change_after_which_no_rule_fires_says_so(fallback, sentence):
         ({"combination": "sum"}, "; to hold fully: "),
     ],
 )
-def test_what_a_value_is_needed_for_is_said(change, aim):
+def test_needed_values_are_explained(change, aim):
     rules = replace(DIABETES, **change)
     assert aim in str(rules.explain([170, 60]))
     if not change:
@@ -364,7 +364,7 @@ def test_what_a_value_is_needed_for_is_said(change, aim):
         assert rules.scores([[needed, 60]])[0, 0] == pytest.approx(0.7)
 
 
-def test_a_rule_that_does_not_fire_says_what_it_needs_to_fire():
+def test_a_rule_that_does_not_fire_lists_its_failing_conditions():
     rules = RuleSet(
         (Rule((NumericCondition("a", 1, 1.5),), "y"),), (A,), ("x", "y"), fallback="priors"
     )
@@ -440,7 +440,7 @@ def test_explanations_of_exclusions():
 
 
 @pytest.mark.parametrize("effort", [1, 3, 30])
-def test_without_effort_nothing_is_claimed(effort):
+def test_without_a_search_nothing_is_claimed(effort):
     generator = np.random.default_rng(0)
     attributes = tuple(Attribute(f"x{j}", 0.0, 1.0) for j in range(6))
     rules = [
@@ -484,7 +484,7 @@ def test_rows_that_do_not_fit(row, message):
         DIABETES.explain(row)
 
 
-def test_what_a_missing_value_counts_as_is_said():
+def test_imputed_values_are_shown():
     attributes = (Attribute("glucose", 44, 199, typical=120.0), Attribute("age", 20, 80))
     typical = replace(DIABETES, attributes=attributes, missing="typical")
     told = str(typical.explain({"glucose": None, "age": 50}))

@@ -158,7 +158,7 @@ def test_notebooks_show_sentences_and_a_table_with_escaped_names(semantics):
     assert repr(explanation) == str(explanation)
 
 
-def test_a_mean_is_told_by_its_shares():
+def test_a_mean_is_explained_by_the_fractions_of_its_rules():
     explanation = MEAN.explain(ROW)
     assert explanation.decision == 50.0
     assert [rule.contribution for rule in explanation.firing] == [0.5, 0.5]
@@ -172,7 +172,7 @@ def test_a_mean_is_told_by_its_shares():
     ]
 
 
-def test_where_no_rule_fires_the_nearest_is_told():
+def test_the_nearest_rule_is_shown_if_no_rule_fires():
     silent = MEAN.explain({"a": 0.4, "b": 0.0, "colour": "red"})
     assert silent.deciding.index == 0
     assert str(silent).startswith(
@@ -184,7 +184,7 @@ def test_where_no_rule_fires_the_nearest_is_told():
     )
 
 
-def test_a_goal_is_reached_by_the_find_counterfactual_or_proved_out_of_reach():
+def test_a_goal_is_reached_by_a_counterfactual_or_proven_unreachable():
     change = MEAN.explain(ROW, at_least=60).change
     assert change.proved
     assert [(c.attribute, c.after) for c in change.changes] == [("a", 1.5)]
@@ -209,7 +209,7 @@ def test_a_goal_is_reached_by_the_find_counterfactual_or_proved_out_of_reach():
         ({"unchangeable": ["a"]}, "a smallest change needs a goal"),
     ],
 )
-def test_goals_that_are_none(goal, message):
+def test_invalid_goals(goal, message):
     with pytest.raises(ValueError, match=message):
         MEAN.explain(ROW, **goal)
 

@@ -300,7 +300,7 @@ def long_rule(n_conditions, t_norm, fallback, n_attributes=None):
 
 @pytest.mark.parametrize("fallback", ["nearest", "stretched"])
 @pytest.mark.parametrize("t_norm", ["minimum", "product", "lukasiewicz"])
-def test_long_rules_take_work_and_text_in_proportion(t_norm, fallback):
+def test_work_and_text_are_proportional_to_the_length_of_rules(t_norm, fallback):
     work, texts = [], []
     for n_conditions in (50, 100, 200):
         ruleset, calls = long_rule(n_conditions, t_norm, fallback), 0
@@ -396,7 +396,7 @@ def test_only_the_columns_that_rules_use_are_needed(duck, bare_python, node):
         (("0", "1"), ["1", "0"]),
     ],
 )
-def test_what_a_database_makes_of_a_file_means_what_it_meant(categories, written, tmp_path, duck):
+def test_databases_keep_the_meaning_of_categories_in_files(categories, written, tmp_path, duck):
     """DuckDB reads yes and no, t and f as booleans; rules have them as strings."""
     rules = tuple(
         Rule((NominalCondition("c", frozenset({category})),), category) for category in categories
@@ -417,7 +417,7 @@ def test_what_a_database_makes_of_a_file_means_what_it_meant(categories, written
     assert ruleset.predict(held.assign(id=0)).tolist() == expected
 
 
-def test_words_for_truth_values_mean_1_and_0_where_training_had_these(duck, bare_python, node):
+def test_words_for_booleans_mean_1_and_0_where_training_had_these(duck, bare_python, node):
     """A file may contain yes where the training table had 1; other words are not numbers."""
     flag = Rule((NumericCondition("smoker", core_low=1.0, support_low=1.0),), "ill")
     attributes = (Attribute("smoker", 0.0, 1.0), Attribute("age", 18.0, 90.0))
@@ -550,7 +550,7 @@ def test_a_condition_may_be_repeated(t_norm, dialect, duck):
 
 @settings(max_examples=often(80), deadline=None, derandomize=True)
 @given(ruleset=rulesets(), seed=st.integers(0, 2**32))
-def test_standard_sql_agrees_in_a_database_that_speaks_it(ruleset, seed, duck):
+def test_standard_sql_agrees_in_a_database_that_supports_it(ruleset, seed, duck):
     frame = random_rows(ruleset, seed, 25)
     try:
         answers = duck_answers(duck, ruleset, frame, dialect="ansi")
@@ -652,7 +652,7 @@ FORMS = [
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])
 @pytest.mark.parametrize(("categories", "values", "codes"), FORMS)
-def test_a_category_is_recognised_in_any_form(
+def test_a_category_is_recognized_in_any_form(
     kind, categories, values, codes, duck, bare_python, node
 ):
     """True, 1 and "true", 3 and 3.0 are one value, for every type of column."""
@@ -750,7 +750,7 @@ def test_infinite_values_are_far_from_everything(duck, bare_python, node):
         ({}, {"keep": [f"c{i}" for i in range(1990)]}, "at most 2000 columns"),
     ],
 )
-def test_what_sql_cannot_say_gets_one_sentence(change, options, message):
+def test_rules_that_sql_cannot_express_get_one_sentence(change, options, message):
     fields = {"attributes": (Attribute("n"),), "classes": ("a", "b")} | change
     condition = NumericCondition(fields["attributes"][0].name, core_high=1, support_high=1)
     ruleset = RuleSet((Rule((condition,), fields["classes"][0]),), **fields)
@@ -933,7 +933,7 @@ def test_predicted_numbers_are_shown_to_six_digits(export):
     assert "0.0123457" in text
 
 
-def test_tables_say_what_a_rule_counts():
+def test_tables_have_the_weights_of_rules():
     known = RuleStatistics((51.0, 2.5), 0.95, 1.2, 51.0)
     vote = Rule((NumericCondition.below("age", 30),), "no", 1.25, statistics=known)
     votes = RuleSet((vote,), (Attribute("age"),), ("no", "yes"), semantics="softmax-votes")

@@ -268,7 +268,7 @@ def test_mixed_tables_agree_with_the_definitions(seed):
             assert values[list(clf.classes_).index(got)] >= max(values) - 1e-9
 
 
-def test_rules_speak_of_categories_and_dates():
+def test_rules_are_printed_with_categories_and_dates():
     frame = pd.DataFrame(
         {
             "colour": ["red", "red", "blue", "blue"],
@@ -345,7 +345,7 @@ def penguins(seed=0):
     return table, kinds
 
 
-def test_empty_rows_do_not_veto_the_rules_of_others():
+def test_empty_rows_do_not_prevent_rules_of_others():
     X, y = penguins()
     with (
         pytest.warns(UserWarning, match="There is no rule for"),
@@ -358,7 +358,7 @@ def test_empty_rows_do_not_veto_the_rules_of_others():
     assert clf.score(X, y) > 0.9
 
 
-def test_typical_is_what_an_imputer_does():
+def test_typical_equals_an_imputer():
     X, y = load_iris(return_X_y=True)
     random = np.random.default_rng(1)
     X[random.random(X.shape) < 0.2] = np.nan
@@ -413,7 +413,7 @@ def test_nominal_attributes_have_no_bounds():
         FRRIClassifier(conditions={"Sex": "at most"}).fit(frame, LABELS)
 
 
-def test_all_attributes_forbidden_leave_no_rule_but_an_answer():
+def test_without_allowed_attributes_there_is_no_rule_but_a_prediction():
     clf = FRRIClassifier(conditions={"Age": "never", "Pulse": "never"})
     with pytest.warns(UserWarning, match="3 of 3 objects"):
         clf.fit(FRAME, LABELS)
@@ -432,7 +432,7 @@ def test_polars_and_pandas_give_the_same_rules_on_mixed_tables():
     assert (one.predict(frame) == other.predict(pl.from_pandas(frame))).all()
 
 
-def test_mostly_numbers_with_a_few_texts_are_not_guessed_at():
+def test_columns_of_numbers_with_a_few_strings_are_refused():
     message = r"Column 'Pulse' holds 'high' in row 2 among numbers; correct or empty it"
     with pytest.raises(ValueError, match=message):
         FRRIClassifier().fit(with_pulse("high"), LABELS)
@@ -467,7 +467,7 @@ def test_random_order_is_reproducible():
     assert fits[0].ruleset_ != fits[2].ruleset_
 
 
-def test_without_effort_the_cover_is_complete_and_honest():
+def test_without_a_search_the_cover_is_complete_and_unproven():
     X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
     with pytest.warns(UserWarning, match="not proved fewest: at least"):
         clf = FRRIClassifier(work_limit=0).fit(X, y)
@@ -506,7 +506,7 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
 
 
 @quiet
-def test_a_time_limit_of_nothing_still_gives_rules():
+def test_a_time_limit_of_0_still_gives_rules():
     X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
     clf = FRRIClassifier(time_limit=0).fit(X, y)
     assert clf.ruleset_.covers(X).any(axis=1).all()
@@ -576,7 +576,7 @@ def test_contradictory_rows_are_reported_and_left_out():
     assert (clf.confidence_[:2] == 0).all()
 
 
-def test_only_contradictions_leave_no_rule_but_an_answer():
+def test_with_contradictions_only_there_is_no_rule_but_a_prediction():
     with pytest.warns(UserWarning, match="3 of 3 objects"):
         clf = FRRIClassifier().fit([[1.0], [1.0], [1.0]], [0, 1, 1])
     assert len(clf.ruleset_) == 0
@@ -692,7 +692,7 @@ def test_the_right_column_is_named_whatever_the_order():
         clf.predict(FRAME.assign(more=1.0))
 
 
-def test_columns_that_tell_nothing_about_new_objects_are_named():
+def test_uninformative_columns_are_named():
     X = pd.DataFrame({"id": [f"P{i}" for i in range(30)], "age": np.arange(30.0)})
     y = pd.Series(["a", "b"] * 15, name="risk")
     with pytest.warns(UserWarning, match="Column 'id' has 30 distinct strings in 30 rows"):
@@ -756,7 +756,7 @@ def test_covered_rows_keep_their_classes_at_any_distance_from_zero(rows, offset,
 
 
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, pl.DataFrame])
-def test_whole_numbers_that_floating_point_makes_one_are_refused(form):
+def test_integers_that_are_equal_as_floats_are_refused(form):
     """They would silently become one value, or a constant column if all values are such."""
     first = 1_700_000_000_000_000_000
     values = np.array([[first, 1], [first + 1, 2], [first + 2, 1], [first + 3, 5]])

@@ -135,7 +135,7 @@ def test_limits_hold(diabetes):
     assert reg.selection_.claim == "those that cover most"
 
 
-def test_mixed_tables_gaps_and_files(tmp_path):
+def test_mixed_tables_missing_values_and_files(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=60), "kind": rng.choice(["x", "y", "z"], 60)})
     y = X.a + (X.kind == "x")
@@ -153,7 +153,7 @@ def test_mixed_tables_gaps_and_files(tmp_path):
         FRRIRegressor(missing="error").fit(X, y)
 
 
-def test_weights_move_the_numbers_and_repeat_rows(diabetes):
+def test_weights_change_consequents_and_repeat_rows(diabetes):
     X, y = diabetes[0][:60], diabetes[1][:60]
     weights = np.arange(60) % 3
     weighted = FRRIRegressor().fit(X, y, sample_weight=weights)
@@ -174,7 +174,7 @@ def test_contradictions_and_constants():
     assert none.predict([[1.0]]).tolist() == [4.5]
 
 
-def test_an_unproved_selection_is_said(diabetes):
+def test_an_unproven_selection_is_reported(diabetes):
     with pytest.warns(UserWarning, match="not proved fewest: at least"):
         reg = FRRIRegressor(tau=1, work_limit=0).fit(*diabetes)
     assert reg.selection_.status == "feasible"
@@ -190,7 +190,7 @@ def test_an_unproved_selection_is_said(diabetes):
         ({"calibration_fraction": 0.99}, "leaves no rows to learn from"),
     ],
 )
-def test_nonsense_is_one_sentence(parameters, message):
+def test_bad_parameters_get_one_sentence(parameters, message):
     with pytest.raises(ValueError, match=message):
         FRRIRegressor(**parameters).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
 

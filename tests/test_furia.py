@@ -265,7 +265,7 @@ def test_labels_of_any_type(labels):
     assert model.score(X, y) > 0.8
 
 
-def test_names_and_gaps_in_data_frames():
+def test_names_and_missing_values_in_data_frames():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -310,7 +310,7 @@ def test_saved_rules_predict_the_same():
     np.testing.assert_array_equal(unpickled.predict_proba(frame), model.predict_proba(frame))
 
 
-def test_in_the_company_of_scikit_learn():
+def test_tools_of_scikit_learn():
     X, y = load_iris(return_X_y=True, as_frame=True)
     assert clone(FURIAClassifier(t_norm="minimum")).t_norm == "minimum"
     pipeline = make_pipeline(StandardScaler(), FURIAClassifier(random_state=0))

@@ -179,7 +179,7 @@ def test_texts_and_values(tree):
     [RIPPERClassifier(random_state=0), FURIAClassifier(random_state=0), MODLEMClassifier()],
     ids=lambda learner: type(learner).__name__,
 )
-def test_every_learner_whose_rules_say_a_class(learner, wines):
+def test_every_learner_whose_rules_predict_a_class(learner, wines):
     X, y = wines
     ruleset = learner.fit(X, y).ruleset_
     tree = ruleset.hierarchy(X, y)
@@ -191,7 +191,7 @@ def test_every_learner_whose_rules_say_a_class(learner, wines):
         assert smallest[len(smallest) - 1].distribution is not None
 
 
-def test_what_is_not_possible_is_said_in_a_sentence(tree, wines):
+def test_bad_requests_get_one_sentence(tree, wines):
     X, y = wines
     votes = AdditiveRulesClassifier(max_rules=4).fit(X, y).ruleset_
     with pytest.raises(

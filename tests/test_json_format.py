@@ -201,14 +201,14 @@ def test_the_schema_refuses_the_same(path, value, message):
         ('"target"', "target", "not JSON"),
     ],
 )
-def test_json_that_is_none_gets_one_sentence(old, new, message):
+def test_invalid_json_gets_one_sentence(old, new, message):
     text = example().to_json()
     assert old in text
     with pytest.raises(ValueError, match=message):
         RuleSet.from_json(text.replace(old, new, 1))
 
 
-def test_files_that_are_none_get_one_sentence(tmp_path, monkeypatch):
+def test_invalid_files_get_one_sentence(tmp_path, monkeypatch):
     path = tmp_path / "rules.json"
     path.write_bytes(b"\x80\x81\xff")
     with pytest.raises(ValueError, match="not a text file"):

@@ -67,7 +67,7 @@ def cases(draw):
 
 @settings(max_examples=often(150), deadline=None)
 @given(cases(), st.one_of(st.none(), st.integers(1, 4)), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
-def test_what_remains_is_by_the_definition(case, max_rules, min_support):
+def test_remaining_rules_agree_with_the_definition(case, max_rules, min_support):
     ruleset, table, kind = case
     last = len(ruleset) - 1
     default = last if kind == "first" and last >= 0 and not ruleset[last].conditions else None

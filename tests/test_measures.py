@@ -102,7 +102,7 @@ def test_the_attribute_that_decides_is_the_important_one():
     assert found == permutation_importance(RULES, X, Y)
 
 
-def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_loses():
+def test_importance_of_attributes_in_regression_is_the_loss_of_r2():
     high = Rule((NumericCondition("a", 0.5, 0.5),), 5.0)
     attributes = tuple(Attribute(name, 0, 1) for name in "abc")
     rules = RuleSet((high,), attributes, semantics="added-contributions", base=(1.0,))
@@ -223,7 +223,7 @@ def test_the_same_table_does_not_drift():
         assert one.coverage == pytest.approx(one.new_coverage)
 
 
-def test_rules_that_fire_less_or_err_more_are_flagged():
+def test_rules_that_cover_less_or_misclassify_more_are_flagged():
     new = X.copy()
     new[:, 1] *= 0.9
     flags = drift(RULES, new, 1 - Y)
@@ -257,7 +257,7 @@ def test_measures_of_decisions_are_those_of_scikit_learn(pairs):
     assert (table == confusion_matrix(truth, decided, labels=range(4))).all()
 
 
-def test_everybody_shows_the_same_figures(tmp_path, capsys):
+def test_all_outputs_show_the_same_measures(tmp_path, capsys):
     X, y = load_wine(return_X_y=True, as_frame=True)
     ruleset = MODLEMClassifier().fit(X[::2], y[::2]).ruleset_
     ruleset.save(tmp_path / "model.json")

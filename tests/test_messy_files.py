@@ -203,7 +203,7 @@ def test_suggestions_quote_names_with_spaces(folder, capsys):
     assert 'as nominal (--nominal "crp mg/l").' in capsys.readouterr().err
 
 
-def test_rows_without_a_rule_are_counted_from_one_and_python_is_not_spoken(folder, capsys):
+def test_uncovered_rows_are_numbered_from_one_without_names_of_python(folder, capsys):
     twins = [(1, 1, "a", "no"), (1, 1, "a", "yes"), (2, 2, "b", "no"), (3, 3, "b", "yes")]
     (folder / "x.csv").write_text(table(twins))
     said, _ = fitted(capsys, "--no-check")
@@ -285,7 +285,7 @@ def test_names_of_rows_under_their_usual_names_are_left_out(folder, capsys):
 # ---------------------------------------------------------------------- values
 
 
-def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
+def test_identifiers_are_ignored_unless_declared(folder, capsys):
     rows = [(f"person {i}", *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "name,age,b,kind,y"))
     said, model = fitted(capsys, "--no-check")
@@ -424,7 +424,7 @@ def test_classes_stay_apart_and_as_they_are_written(first, second, expected, fol
     assert "accuracy                 1.000" in capsys.readouterr().out
 
 
-def test_percentages_of_many_values_are_asked_about_as_numbers(folder, capsys):
+def test_a_target_of_many_percentages_needs_a_task(folder, capsys):
     rows = [(i, i % 5, "a", f"{i // 2}%") for i in range(60)]
     (folder / "x.csv").write_text(table(rows))
     code, said, _ = output_of(capsys, "x.csv")
@@ -443,7 +443,7 @@ def test_a_model_with_bins_is_evaluated_on_numbers(folder, capsys):
     assert "holds 'many' in row 41, which is none of the model's classes" in capsys.readouterr().err
 
 
-def test_dates_are_read_as_they_are_said_to_be_written(folder, capsys):
+def test_dates_are_read_in_the_declared_format(folder, capsys):
     rows = [(f"0{1 + i % 3}/0{1 + i % 2}/2024", *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "day,age,b,kind,y"))
     said, model = fitted(capsys, "--no-check")
@@ -467,7 +467,7 @@ def test_dates_are_read_as_they_are_said_to_be_written(folder, capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_decimals_are_numbers_wherever_they_stand(capsys):
+def test_decimals_are_numbers_in_features_and_targets(capsys):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     columns = {
@@ -544,7 +544,7 @@ CHOSEN = re.compile(r"^Model \((\w+)\): (\d+) rules? with (\d+) conditions?", re
 COMPARED = re.compile(r"([a-z]+) (0\.\d\d|1\.00) \((\d+) rules\)")
 
 
-def test_without_a_learner_the_best_one_is_picked_and_it_is_said_why(folder, capsys):
+def test_without_a_learner_the_best_one_is_chosen_and_the_reason_printed(folder, capsys):
     (folder / "x.csv").write_text(noisy(150, 0.8))
     said, model = fitted(capsys)
     picked, n_rules, _ = CHOSEN.search(said).groups()
@@ -560,7 +560,7 @@ def test_without_a_learner_the_best_one_is_picked_and_it_is_said_why(folder, cap
     assert model["about"]["learner"] == "FRRI"
 
 
-def test_nothing_is_said_about_columns_that_are_left_out(folder, capsys):
+def test_ignored_columns_get_no_further_notes(folder, capsys):
     rows = [(*row[:2], f"{i % 24}:30", row[3]) for i, row in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows))
     assert "times of day" in fitted(capsys, "--no-check", "--learner", "frri")[0]
@@ -582,7 +582,7 @@ def test_numbers_that_are_written_as_codes_are_pointed_out(folder, capsys):
     )
 
 
-def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):
+def test_without_cross_validation_a_small_table_gets_frri(folder, capsys):
     (folder / "x.csv").write_text(noisy(60, 0.8))
     for options in (["--no-check"], ["--set", "work_limit=10"], ["--work-limit", "10"]):
         said, model = fitted(capsys, *options)
@@ -590,7 +590,7 @@ def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):
         assert model["about"]["learner"] == "FRRI"
 
 
-def test_weights_leave_the_learners_that_take_them(folder, capsys):
+def test_weights_restrict_the_candidates(folder, capsys):
     rows = [(a, b, 1 + i % 2, y) for i, (a, b, _, y) in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows, "age,b,w,y"))
     said, _ = fitted(capsys, "--weights", "w", "--max-rules", "4")
@@ -599,7 +599,7 @@ def test_weights_leave_the_learners_that_take_them(folder, capsys):
     assert all(LEARNERS[name].weights for name in tried)
 
 
-def test_it_is_said_where_nothing_beats_the_majority_class(folder, capsys):
+def test_models_that_do_not_beat_the_majority_class_are_reported(folder, capsys):
     random = np.random.default_rng(1)
     rows = [
         (*random.integers(0, 50, 2), "ab"[i % 2], "yes" if i % 10 else "no") for i in range(100)
@@ -645,7 +645,7 @@ def test_estimators_warn_of_a_class_without_a_rule(learner):
         learner.set_params(max_rules=1).fit(X, y)
 
 
-def test_estimators_warn_where_there_is_nothing_to_tell_apart():
+def test_estimators_warn_of_classes_without_conditions():
     X = [[0.0]] * 10
     with pytest.warns(UserWarning, match="'b': no condition tells them apart"):
         AdditiveRulesClassifier().fit(X, ["a"] * 2 + ["b"] * 8)
@@ -675,7 +675,7 @@ ORDERED = pd.DataFrame(
 )
 
 
-def test_an_ordered_category_never_seen_is_told():
+def test_an_unseen_ordinal_category_is_reported():
     """It is treated as missing; if missing values are refused, the error does not call it missing."""
     y = [0, 1, 1, 0, 1, 1]
     new = ORDERED.assign(size=sizes(["S", "XL", "M", "S", "M", "L"]))

@@ -329,7 +329,7 @@ def reference(algorithm, dataset):
 @pytest.mark.filterwarnings("ignore:The least populated class")
 @pytest.mark.parametrize("criterion", ["laplace", "entropy"])
 @pytest.mark.parametrize("dataset", ["wine", "glass", "wisconsin", "dermatology"])
-def test_reference_figures(dataset, criterion):
+def test_reference_results(dataset, criterion):
     data = load(dataset)
     X, y = data.X.to_numpy(), data.y.astype(int)
     expected = reference("MODLEM" if criterion == "laplace" else "MODLEM-entropy", dataset)
@@ -383,7 +383,7 @@ def test_labels_of_any_type(labels):
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-def test_frames_with_names_and_gaps(library):
+def test_frames_with_names_and_missing_values(library):
     frame = library.DataFrame(
         {
             "colour": ["red", "red", "blue", None, "green", "green"],

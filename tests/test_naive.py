@@ -158,13 +158,13 @@ def prune_with(t_norm, values, labels, u, confidence):
 
 
 @pytest.mark.parametrize("u", range(7))
-def test_slip_1_with_the_minimum_no_condition_can_be_dropped(fitted, u):
+def test_misprint_1_with_the_minimum_no_condition_can_be_dropped(fitted, u):
     arguments = (fitted["scaled"], fitted["labels"], u, fitted["confidences"][u])
     assert prune_with(min, *arguments) == ["SIMILAR"] * 8
     assert prune_with(lambda x, y: max(0, x + y - 1), *arguments) == example.KINDS[u]
 
 
-def test_slip_1_the_printed_covering_degree_is_the_lukasiewicz_one(fitted):
+def test_misprint_1_the_printed_covering_degree_is_the_lukasiewicz_one(fitted):
     u1, u4 = fitted["scaled"][0], fitted["scaled"][3]
     confidence = fitted["confidences"][0]
     kinds = ["UNUSED", "UNUSED", *["SIMILAR"] * 6]
@@ -176,7 +176,7 @@ def test_slip_1_the_printed_covering_degree_is_the_lukasiewicz_one(fitted):
     assert min(matching, confidence) != pytest.approx(0.058966, abs=1e-2)
 
 
-def test_slip_2_the_rule_of_u2_is_about_a3_and_a8(fitted):
+def test_misprint_2_the_rule_of_u2_is_about_a3_and_a8(fitted):
     kinds, u2 = fitted["kinds"][1], fitted["scaled"][1]
     used = {
         name: (kind, value)
@@ -191,7 +191,7 @@ def test_slip_2_the_rule_of_u2_is_about_a3_and_a8(fitted):
     assert fitted["labels"][4] != fitted["labels"][1]
 
 
-def test_slip_3_the_inference_example_predicts_class_0():
+def test_misprint_3_the_inference_example_predicts_class_0():
     (of_u5, of_u2), (u5, u2), _, _, _, v = inference_on_printed_values()
     assert naive.relation("AT_MOST", u5[0], v[0]) == pytest.approx(0.88)  # printed 0.78
     assert naive.relation("AT_MOST", u5[1], v[1]) == pytest.approx(0.65)  # printed 0.35

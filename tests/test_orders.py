@@ -183,7 +183,7 @@ def test_limits_on_rules_of_all_minimal_ones():
             )
 
 
-def test_a_limit_that_is_reached_is_told():
+def test_a_limit_that_is_reached_is_reported():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="objects have more than 1 minimal rules.* max_candidates"):
         one = FRRIClassifier(candidates="all-minimal", max_candidates=1).fit(X, y)

@@ -109,7 +109,7 @@ def test_frri_is_its_definition(case, with_gaps, with_categories):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=["frri", "additive"])
-def test_a_weight_is_so_many_rows(learner):
+def test_a_weight_of_k_equals_k_rows(learner):
     X, y = load_iris(return_X_y=True)
     X, y, weights = X[::3], y[::3], np.arange(len(y[::3])) % 3
     rows = np.repeat(np.arange(len(y)), weights)
@@ -121,7 +121,7 @@ def test_a_weight_is_so_many_rows(learner):
     np.testing.assert_allclose(weighted.scores(table), repeated.scores(table), atol=1e-9)
 
 
-def test_objects_that_tell_apart_nothing_are_told():
+def test_objects_without_rules_are_reported():
     X = [[1.0], [1.0], [2.0], [3.0]]
     with pytest.warns(UserWarning, match="2 of 4 objects contradict others.*: rows 1, 2[.]"):
         found = FRRIOrdinalClassifier().fit(X, [0, 2, 1, 2])
@@ -155,7 +155,7 @@ def test_limits_of_frri():
 
 @settings(max_examples=often(200), deadline=None)
 @given(st.data())
-def test_cuts_are_least_wrong(data):
+def test_cuts_have_the_minimum_error(data):
     n, n_classes = data.draw(st.integers(1, 7)), data.draw(st.integers(1, 4))
     scores = [data.draw(st.sampled_from([-1.0, 0.0, 0.25, 2.0, 5.0])) for _ in range(n)]
     classes = [data.draw(st.integers(0, n_classes - 1)) for _ in range(n)]
@@ -173,7 +173,7 @@ def test_cuts_are_least_wrong(data):
 @pytest.mark.parametrize("learner", LEARNERS, ids=["frri", "additive"])
 @settings(max_examples=often(120), deadline=None)
 @given(case=tables(), seed=st.integers(0, 2**16))
-def test_no_answer_turns_against_a_monotone_attribute(learner, case, seed):
+def test_predictions_are_monotone_in_monotone_attributes(learner, case, seed):
     X, y, directions = case
     found = quiet(learner.set_params(monotonic_cst=declared(directions)), X, y)
     random = np.random.default_rng(seed)
@@ -189,7 +189,7 @@ def test_no_answer_turns_against_a_monotone_attribute(learner, case, seed):
     learner.set_params(monotonic_cst=None)
 
 
-def test_what_is_proved_is_said_until_rules_are_edited():
+def test_proofs_are_reported_until_rules_are_edited():
     X, y = load_iris(return_X_y=True, as_frame=True)
     name = "petal width (cm)"
     for learner in LEARNERS:
@@ -241,7 +241,7 @@ def test_the_order_of_classes(learner):
         (["low", "high", "low"], "has 'low' twice; name every class once"),
     ],
 )
-def test_an_order_that_is_none(order, said):
+def test_invalid_orders(order, said):
     with pytest.raises(ValueError, match=said):
         ordered_positions(order, ("high", "low"), "level")
 

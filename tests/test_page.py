@@ -122,7 +122,7 @@ def test_rules_are_in_words_with_a_bar_below_each_condition(visit, wine):
         assert row.locator(".col-then").inner_text() == rule.consequent
 
 
-def test_opened_rule_tells_all(visit, wine):
+def test_an_opened_rule_shows_all_details(visit, wine):
     ruleset, X, y = wine
     known, covers = facts(ruleset, X, y)["rules"], ruleset.covers(X)
     page = visit.report(ruleset, X, y)
@@ -192,7 +192,7 @@ def worded(page, cases):
     )
 
 
-def test_where_a_condition_holds_partly_is_said(visit):
+def test_partial_membership_is_described(visit):
     age = Attribute("age", 20, 80)
     size = Attribute("size", categories=("small", "mid", "large"), kind="ordinal")
     cases = [
@@ -342,7 +342,7 @@ def signed(value):
     return f"{value:+.2f}".replace("-", "−")
 
 
-def test_what_a_missing_value_counts_as_is_said(visit):
+def test_imputed_values_are_shown(visit):
     page = visit.report(VOTES, [[None, None]], ["x"])
     page.click("#tab-what-if")
     assert [page.input_value(f"#value-{j}") for j in (0, 1)] == ["2", "1"]
@@ -776,7 +776,7 @@ def test_filter_keystrokes_redraw_little_with_many_rules_and_rows(visit, large):
     assert page.locator("tr.rule").count() < 100
 
 
-def test_paper_shows_every_rule(visit, wine, large):
+def test_print_shows_every_rule(visit, wine, large):
     page = visit.open(large)
     assert page.locator("tr.rule").count() < 100
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -847,7 +847,7 @@ def test_every_kind_is_accessible_in_light_and_dark_and_on_phones(pages, k):
     assert violations(page, ["color-contrast"]) == []
 
 
-def test_colours_follow_the_system_until_the_button_is_pressed(visit, wine):
+def test_colors_follow_the_system_until_the_button_is_pressed(visit, wine):
     page = visit.report(*wine, color_scheme="dark")
     background = "getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(background)
@@ -947,7 +947,7 @@ def test_unusual_models_have_a_sensible_page(visit, ruleset, X, y, says):
     remove_rule(page, len(ruleset) + 1)
 
 
-def test_sampled_rows_are_said_to_be(visit, wine, tmp_path):
+def test_sampled_rows_are_described_as_such(visit, wine, tmp_path):
     ruleset, X, y = wine
     write_report(ruleset, tmp_path / "sample.html", X, y, max_rows=40)
     page = visit.open(tmp_path / "sample.html")

@@ -211,7 +211,7 @@ def set_cut_off(page, cut):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_cut_off_has_the_figures_of_python_and_costs_that_keep_it(visit):
+def test_a_cut_off_has_the_measures_of_python_and_costs_that_keep_it(visit):
     for name, ruleset, X, y in two_class_models():
         page = visit.report(ruleset, X, y)
         page.click("#tab-overview")

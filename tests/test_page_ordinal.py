@@ -58,7 +58,7 @@ Y = np.array(["low", "mid", "high"])[np.clip((X["a"] // 3).to_numpy().astype(int
     [(BOUNDS, "≥ mid"), (MOVES, "+2.50")],
     ids=["at least", "moves"],
 )
-def test_ordered_classes_are_shown_decided_and_edited(pages, ruleset, says, tmp_path):
+def test_ordinal_rules_are_shown_applied_and_edited(pages, ruleset, says, tmp_path):
     page = pages.report(ruleset, X, Y)
     assert sorted(shown(page)) == list(range(1, len(ruleset) + 1))
     page.click("[data-rule='1'] .opener")

@@ -88,7 +88,7 @@ def test_the_held_out_error_comes_first(pages):
     assert f"Computed on the {len(X)} training rows; expect larger errors on new data." in said
 
 
-def test_rules_are_ordered_by_what_they_say(shown_model):
+def test_rules_are_ordered_by_their_consequents(shown_model):
     ruleset, page = shown_model
     page.click("#tab-rules")
     assert shown(page) == list(range(1, min(len(ruleset), 20) + 1))
@@ -402,7 +402,7 @@ MIXED = RuleSet(
 ROWS = pd.DataFrame({"a": [0.0, 3.0, np.nan], "b": ["q", "p", "q"]})
 
 
-def test_categories_gaps_and_rows_without_numbers(pages):
+def test_categories_missing_values_and_rows_without_target(pages):
     # A file may contain any value for intervals.
     page = pages.report(replace(MIXED, about={"intervals": {"half_widths": [3, ["x", 1]]}}), ROWS)
     assert (
@@ -421,7 +421,7 @@ def test_categories_gaps_and_rows_without_numbers(pages):
     assert "Unknown: give the report rows whose number is known" in page.inner_text("main")
 
 
-def test_facts_of_numbers_are_checked_and_measured():
+def test_data_of_regression_reports_are_checked_and_measured():
     truth = [9.0, 15.0, 9.5]
     known = facts(MIXED, ROWS, truth)
     assert known["performance"]["mae"] == pytest.approx(0.5)
@@ -429,7 +429,7 @@ def test_facts_of_numbers_are_checked_and_measured():
     counts = np.array(known["attributes"][1]["histogram"]["counts"])
     assert counts.sum(axis=0).tolist() == [1, 2]
     assert known["attributes"][0]["importance"] > known["attributes"][1]["importance"]
-    # R² of a constant target is undefined.
+    # R² of a constant target is undefined; the importance is 0.
     assert {one.drop for one in permutation_importance(MIXED, ROWS, np.ones(3))} == {0.0}
     with pytest.raises(ValueError, match="Expected 3 numbers, one per row, got 2"):
         facts(MIXED, ROWS, truth[:2])

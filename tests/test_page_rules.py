@@ -64,7 +64,7 @@ def test_layers_count_rows_as_numpy_does(page, wine):
                 assert found[name] == expected
 
 
-def test_paper_has_every_rule_in_words(pages, wine):
+def test_print_has_every_rule_in_words(pages, wine):
     from pypdf import PdfReader
 
     page = pages.report(*wine)
@@ -82,14 +82,14 @@ def test_paper_has_every_rule_in_words(pages, wine):
     )
 
 
-def test_the_overview_is_ready_for_paper_before_it_is_seen(pages):
+def test_the_overview_can_be_printed_before_it_is_opened(pages):
     learner = AdditiveRulesRegressor(max_rules=3).fit([[i, -i % 7] for i in range(60)], range(60))
     page = pages.report(learner.ruleset_, [[i, -i % 7] for i in range(60)], list(range(60)))
     page.wait_for_function("() => document.querySelectorAll('#overview-view .effect').length > 0")
     assert page.locator("#panel-overview").is_hidden()
 
 
-def test_what_matters_is_at_the_head_with_its_direction(page, wine):
+def test_important_columns_are_at_the_top_with_their_directions(page, wine):
     ruleset, X, y = wine
     known = {a["name"]: a["importance"] for a in facts(ruleset, X, y)["attributes"]}
     rows = page.locator("#matters tbody tr")
@@ -183,7 +183,7 @@ def test_many_rules_and_columns_fit_on_a_laptop(pages):
     assert "nothing" in page.locator(".rule.idle .col-decides").first.inner_text()
 
 
-def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
+def test_sizes_and_stability_are_shown(pages, wine, tmp_path):
     _, X, y = wine
     X, y = X[::3], y[::3]
     learner = AdditiveRulesClassifier().fit(X, y)
@@ -381,7 +381,7 @@ def test_long_names_keep_to_their_places(pages, long_names):
 
 
 @pytest.mark.parametrize("size", [PHONE, LAPTOP])
-def test_texts_can_be_read_and_controls_touched(pages, wine, size):
+def test_text_is_legible_and_controls_are_large_enough(pages, wine, size):
     page = pages.report(*wine, viewport=size)
     for name in TABS:
         page.click(f"#tab-{name}")
@@ -394,7 +394,7 @@ def test_texts_can_be_read_and_controls_touched(pages, wine, size):
             assert page.evaluate(SMALL_TARGETS) == []
 
 
-def test_paper_shows_each_column_head_once(pages, wine):
+def test_print_shows_each_column_head_once(pages, wine):
     page = pages.report(*wine, viewport=LAPTOP)
     page.emulate_media(media="print")
     heads = page.locator(".rules th[data-key]")
@@ -504,7 +504,7 @@ IN_ORDER = """(node, pieces) => {
 }"""
 
 
-def test_right_to_left_names_do_not_turn_what_is_beside_them(pages):
+def test_right_to_left_names_do_not_reorder_adjacent_text(pages):
     age, weight, ill, well = "גיל", "عمر", "חולה", "בריא"
     rules = (
         Rule((NumericCondition(age, core_high=-0.52, support_high=-0.1),), ill),

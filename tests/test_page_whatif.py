@@ -40,7 +40,7 @@ def strips(page, ruleset, row):
     return dict(json.loads(found))
 
 
-def test_strips_say_what_python_decides_at_every_value(page):
+def test_strips_have_the_decisions_of_python_at_every_value(page):
     random = np.random.default_rng(1)
     rows = random_rows(random, 400)
     rows = rows[rows["colour"] != "never seen"].reset_index(drop=True)
@@ -122,7 +122,7 @@ def test_changes_of_one_attribute_are_those_that_python_proves(page, wine):
     assert n_single > 15
 
 
-def test_what_would_change_it_is_said_kept_and_made(page, wine):
+def test_counterfactuals_are_shown_kept_and_applied(page, wine):
     ruleset, X, _ = wine
     page.fill("#row-number", "71")
     page.press("#row-number", "Enter")
@@ -198,7 +198,7 @@ CERTAIN = (
 )
 
 
-def test_one_number_says_how_sure_a_decision_is(pages):
+def test_one_number_shows_the_certainty_of_a_decision(pages):
     """Precision on rows of the same deciding rule, or a calibrated probability; no other percentage."""
     X = np.linspace(0, 10, 21)[:, None]
     y = np.where(X[:, 0] + np.tile([0, 3, -3], 7) > 5, "yes", "no")

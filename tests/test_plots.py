@@ -92,7 +92,7 @@ def test_a_map_has_a_core_and_a_support_per_rule(arguments):
     assert len(figure.axes[0].patches) == 4
 
 
-def test_no_texts_overlap():
+def test_no_labels_overlap():
     figure = plots.plot_rule(RULES, 0, TABLE, LABELS)
     figure.canvas.draw()
     for axes in figure.axes:
@@ -111,7 +111,7 @@ def test_no_texts_overlap():
         (lambda: plots.plot_map(RULES, "day", "a", TABLE, LABELS[:3]), "Expected 60 labels"),
     ],
 )
-def test_pictures_that_cannot_be_drawn(draw, message):
+def test_figures_that_cannot_be_drawn(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
 
@@ -129,7 +129,7 @@ def test_importing_the_library_does_not_import_matplotlib():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_classes_have_the_colours_of_the_page():
+def test_classes_have_the_colors_of_the_page():
     style = files("frri.report").joinpath("static/style.css").read_text()
     light = style[: style.index("@media (prefers-color-scheme: dark)")]
     colours = re.findall(r"--c-\d: (#[0-9a-f]{6});", light)

@@ -16,7 +16,7 @@ Y = ["low"] * 6 + ["high"] * 6
 
 
 @pytest.mark.parametrize("name", RULE_LEARNERS)
-def test_every_learner_says_all(name, monkeypatch):
+def test_every_estimator_saves_its_provenance(name, monkeypatch):
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     estimator = LEARNERS[name].make().fit(X, Y)
     about = RuleSet.from_json(estimator.ruleset_.to_json()).about
@@ -50,7 +50,7 @@ def test_the_date_can_be_set_and_does_not_count(monkeypatch):
 
 
 @pytest.mark.parametrize("moment", ["", "today", "1e5", "9" * 30])
-def test_a_date_that_is_none(monkeypatch, moment):
+def test_an_invalid_date(monkeypatch, moment):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", moment)
     with pytest.raises(ValueError, match=r"SOURCE_DATE_EPOCH must be .*, got "):
         FRRIClassifier().fit(X, Y)

@@ -145,7 +145,7 @@ def test_nothing_depends_on_the_size_of_blocks(monkeypatch):
         *(0, 1, 2, 5),
     ),
 )
-def test_reference_figures(dataset, algorithm, monkeypatch):
+def test_reference_results(dataset, algorithm, monkeypatch):
     """Compare rules with the rounding of the originals, which breaks ties between rules of equal coverage."""
     # Calibration does not affect the rules, and takes as long as the fit.
     monkeypatch.setattr(QuickRulesClassifier, "_calibrate", lambda self, *_: self)

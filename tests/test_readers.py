@@ -141,13 +141,13 @@ def test_dates_are_dates_with_and_without_time_and_zone():
     assert str(frame["z"][0]) == "2020-01-01 08:30:00"
 
 
-def test_truth_values_stay_such():
+def test_booleans_stay_booleans():
     frame = read("a,b\ntrue,True\nFALSE,\n")
     assert columns(frame) == {"a": [True, False], "b": [True, None]}
     assert describe_frame(frame)[0].categories == ("False", "True")
 
 
-def test_columns_of_texts_keep_their_form():
+def test_columns_of_strings_keep_their_form():
     known = {"zip": (), "country": ["NA", "DE"], "ok": ["False", "True"], "absent": ["x"]}
     frame = read(
         "zip,country,ok,n\n01234,NA,true,1\n?,DE,FALSE,NA\n99,?,perhaps,2\n", strings=known
@@ -164,7 +164,7 @@ def test_a_separator_at_the_end_of_every_line_makes_no_column():
     assert columns(read("a,b,\n1,2,\n3,4,\n")) == {"a": [1, 3], "b": [2, 4]}
 
 
-def test_numbers_too_large_for_whole_ones_are_still_numbers():
+def test_numbers_too_large_for_integers_are_still_numbers():
     assert read("a\n123456789012345678901234567890\n1\n")["a"].dtype == float
 
 
@@ -266,7 +266,7 @@ def test_repeated_names_get_a_number_and_a_note():
 
 
 @pytest.mark.parametrize("blank", [None, NAN, pd.NA, ""], ids=["None", "NaN", "NA", "empty"])
-def test_a_column_of_texts_may_be_mostly_blank(blank, tmp_path):
+def test_a_column_of_strings_may_be_mostly_blank(blank, tmp_path):
     values = ["C85", blank, blank, blank, "B2", blank, blank, blank, blank]
     frame = pd.DataFrame({"cabin": values, "n": range(9)})
     frame.to_csv(tmp_path / "x.csv", index=False)
@@ -302,7 +302,7 @@ def test_known_values_are_no_marks():
         ("a,b\n08:30,x\n14:15:36,y\n", [8.5, 14.26], "times of day, as hours: '08:30' is read as 8.5"),
     ],
 )  # fmt: skip
-def test_numbers_in_everyday_dress_are_numbers_with_a_note(text, values, said):
+def test_formatted_numbers_are_numbers_with_a_note(text, values, said):
     with pytest.warns(UserWarning, match=f"Column 'a' holds .*{re.escape(said)}"):
         found = read(text)["a"].dropna()
     assert found.tolist() == pytest.approx(values)
@@ -311,11 +311,11 @@ def test_numbers_in_everyday_dress_are_numbers_with_a_note(text, values, said):
 @pytest.mark.parametrize(
     "values", [["45%", "0.4"], ["$5", "5 €"], ["25:30", "8:15"], ["2:1", "3:1"], ["12%", "x%"]]
 )
-def test_what_may_mean_something_else_stays_text(values):
+def test_ambiguous_values_stay_strings(values):
     assert read("a\n" + "\n".join(values) + "\n")["a"].tolist() == values
 
 
-def test_declared_texts_are_never_dressed_numbers():
+def test_declared_strings_are_never_formatted_numbers():
     assert read("a\n45%\n", strings={"a": ["45%"]})["a"].tolist() == ["45%"]
 
 
@@ -356,7 +356,7 @@ def test_dates_of_other_countries_are_dates_where_one_reading_fits(written):
     assert found.tolist() == [pd.Timestamp("2024-12-31"), pd.Timestamp("2025-02-01")]
 
 
-def test_dates_that_may_be_read_in_two_ways_or_none_stay_texts():
+def test_dates_that_may_be_read_in_two_ways_or_none_stay_strings():
     with pytest.warns(UserWarning, match="'03/04/2024', of which day and month are ambiguous"):
         assert read("d\n03/04/2024\n05/06/2024\n")["d"].tolist() == ["03/04/2024", "05/06/2024"]
     assert read("d\n31.12.2024\n32.12.2024\n")["d"].tolist() == ["31.12.2024", "32.12.2024"]
@@ -395,7 +395,7 @@ def test_arff(tmp_path):
     }
 
 
-def test_keel_knows_its_outputs():
+def test_keel_headers_declare_outputs():
     table = read_arff(
         "@relation r\n@attribute a integer [0, 9]\n@attribute c{x,y}\n@outputs c\n@data\n1,x\n<null>,y\n"
     )
@@ -495,7 +495,7 @@ DAMAGED = gzip.compress(b"a,b\n1,2\n", mtime=0)[:10] + b"\xff" * 30
         ("x.json", b"[]", "x.json has no rows."),
     ],
 )
-def test_other_files_have_their_sentences(name, content, sentence, tmp_path):
+def test_other_files_get_a_sentence(name, content, sentence, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=re.escape(sentence)):
         read_table(tmp_path / name)
@@ -746,7 +746,7 @@ def test_integers_that_are_equal_in_floating_point_are_refused(start, gap):
     assert encode_frame(far).matrix[:, 0].tolist() == [1e5, 1e20, 1e30]
 
 
-def test_texts_of_numbers_lose_no_digits():
+def test_strings_of_numbers_lose_no_digits():
     assert to_strings(pd.Series([0.1, 1e22, None, 3.0])).tolist() == [
         "0.1", "10000000000000000000000", None, "3",
     ]  # fmt: skip

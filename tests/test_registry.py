@@ -62,7 +62,7 @@ def test_a_learner_that_cannot_be_made_is_one_sentence():
 
 
 @pytest.mark.parametrize("name", ["frri", "compact", "ripper", "furia", "modlem", "quickrules"])
-def test_missing_values_can_count_as_typical_ones(name):
+def test_missing_values_can_be_imputed(name):
     """As with an imputer, but the imputed values are part of the model file."""
     X, y = load_iris(return_X_y=True)
     X, y = X[::3], y[::3]

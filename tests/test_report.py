@@ -64,11 +64,11 @@ def unpack(encoded):
 # ------------------------------------------------------------------ data of the report
 
 
-def test_facts_are_plain_json(wine_facts):
+def test_report_data_are_plain_json(wine_facts):
     assert json.loads(json.dumps(wine_facts, allow_nan=False)) == wine_facts
 
 
-def test_facts_hold_the_model_as_it_is_saved(wine, wine_facts):
+def test_report_data_contain_the_saved_model(wine, wine_facts):
     assert RuleSet.from_dict(wine_facts["model"]) == wine[0]
     assert RuleSet.from_dict(wine_facts["model"]).about == wine[0].about
 
@@ -81,7 +81,7 @@ def test_rule_statistics_are_those_of_the_rules(wine, wine_facts):
         assert (found["covered"], found["alone"]) == (known.covered, known.alone)
 
 
-def test_overview_says_learner_and_proof(wine_facts):
+def test_the_overview_has_estimator_and_proof(wine_facts):
     overview = wine_facts["overview"]
     assert overview["learner"] == "FRRI"
     proof = wine_facts["model"]["about"]["selection"]
@@ -90,7 +90,7 @@ def test_overview_says_learner_and_proof(wine_facts):
     assert overview["is_training"] is True
 
 
-def test_who_decides_what_is_told_apart_from_who_covers_what(wine):
+def test_deciding_rules_are_shown_separately_from_covering_rules(wine):
     ruleset, X, y = wine
     rows = X + np.random.default_rng(0).normal(0, X.std() / 2, X.shape)
     found, decision = facts(ruleset, rows, y), ruleset.decide(rows)
@@ -105,7 +105,7 @@ def test_who_decides_what_is_told_apart_from_who_covers_what(wine):
     assert np.array_equal(deciding, np.where(decision.silent, -1, decision.deciding))
 
 
-def test_the_page_opens_with_how_good_the_model_is_on_new_data(wine, wine_facts):
+def test_the_page_begins_with_the_held_out_score(wine, wine_facts):
     ruleset, X, y = wine
     assert headline(wine_facts) == (
         "8 rules from 178 rows. How good it is on new data is unknown: these are the training "
@@ -225,7 +225,7 @@ def test_embedded_rows_are_exact(wine, wine_facts):
         assert np.array_equal(unpack(encoded), X.iloc[:, j])
 
 
-def test_more_rows_are_sampled_and_said_so(wine):
+def test_further_rows_are_sampled_with_a_note(wine):
     ruleset, X, y = wine
     found = facts(ruleset, X, y, max_rows=50)
     data = found["data"]
@@ -256,7 +256,7 @@ def test_rows_without_labels():
     assert len(found["attributes"][0]["histogram"]["counts"]) == 1
 
 
-def test_without_rows_the_statistics_of_the_model_are_told():
+def test_without_rows_the_statistics_of_the_model_are_shown():
     known = small().with_statistics(ROWS, LABELS)
     found = facts(known)
     assert found["data"] is None
@@ -366,7 +366,7 @@ def test_hostile_names_stay_text():
     assert "<script" not in ruleset._repr_html_()
 
 
-def test_scripts_never_make_markup_of_texts():
+def test_scripts_never_insert_strings_as_markup():
     script = (REPORT / "page.js").read_text(encoding="utf-8")
     for dangerous in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert dangerous not in script
@@ -520,7 +520,7 @@ def test_view_opens_the_browser(files, capsys, monkeypatch):
     assert "No browser" in run(capsys, "view", files / "model.json")[1].err
 
 
-def test_labels_are_matched_by_what_they_say(files, capsys):
+def test_labels_are_matched_by_their_text(files, capsys):
     numbered = replace(small(), classes=(0, 1.5), rules=(Rule((), 0),))
     numbered.save(files / "model.json")
     (files / "data.csv").write_text("a;b;class\n1;p;0.0\n?;q;1.50\n")

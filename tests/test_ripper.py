@@ -167,7 +167,7 @@ def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, weighted, amo
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_weight_counts_for_so_many_equal_samples(seed):
+def test_a_weight_of_k_equals_k_samples(seed):
     case = Case(seed, weighted=True)
     units = case.columns.units
     table = RIPPERClassifier(missing="fails")._training_table(case.frame, case.y)
@@ -294,7 +294,7 @@ def test_first_later_rule_that_covers(n_rules):
         assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
 
 
-def test_what_is_left_is_held_by_a_part_of_at_most_twice_the_size():
+def test_remaining_rows_are_stored_in_at_most_twice_their_size():
     case = Case(3)
     left = case.problem.everything
     for i in np.flatnonzero(case.rows)[:-1]:
@@ -464,7 +464,7 @@ def test_labels_of_any_type(labels):
     assert model.score(X, y) > 0.8
 
 
-def test_names_and_gaps_in_data_frames():
+def test_names_and_missing_values_in_data_frames():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -546,7 +546,7 @@ def test_saved_rules_predict_the_same():
     np.testing.assert_array_equal(unpickled.predict_proba(frame), model.predict_proba(frame))
 
 
-def test_in_the_company_of_scikit_learn():
+def test_tools_of_scikit_learn():
     X, y = load_iris(return_X_y=True, as_frame=True)
     assert clone(RIPPERClassifier(folds=4)).folds == 4
     pipeline = make_pipeline(StandardScaler(), RIPPERClassifier(random_state=0))

@@ -357,7 +357,7 @@ def test_conditions_read_as_phrases(condition, expected):
     assert condition_text(condition, AGE) == expected
 
 
-def test_an_end_that_clipped_values_never_reach_is_not_promised():
+def test_an_end_that_clipped_values_never_reach_is_not_printed():
     condition = NumericCondition("age", core_high=90, support_high=120)
     assert condition_text(condition, AGE, clip=True) == "age <= 90 (partly above)"
     assert condition_text(condition, AGE, clip=False) == "age <= 90 (partly to 120)"
@@ -516,7 +516,7 @@ def test_no_rules_at_all_fall_back_on_the_priors():
     assert rules.degrees([[1]]).shape == (1, 0)
 
 
-def test_views_of_a_ruleset():
+def test_views_of_a_rule_set():
     rules = example().with_statistics([[20, 0], [70, 1]], ["no", "yes"])
     assert str(rules).splitlines()[0] == (
         "IF age <= 30 (partly to 50) THEN ill = no   [weight 0.90, covers 1 of 5, precision 1.00]"
@@ -637,7 +637,7 @@ def test_save_is_all_or_nothing(tmp_path):
         ('{"format": "frri-ruleset", "version": 2}', "lacks 'task'"),
     ],
 )
-def test_strange_files_get_one_sentence(content, message):
+def test_invalid_files_get_one_sentence(content, message):
     with pytest.raises(ValueError, match=message):
         RuleSet.from_json(content)
 
@@ -671,7 +671,7 @@ def test_pickle_and_equality():
     assert pickle.loads(pickle.dumps(rules)) == rules
 
 
-def test_a_ruleset_keeps_nothing_of_the_callers_that_can_change():
+def test_a_rule_set_copies_mutable_arguments():
     about = {"learner": "by hand", "settings": {"depth": [1, 2.5, None, {"a": True}]}}
     parts = {"rules": list(example()), "attributes": [AGE, SIZE], "classes": ["no", "yes"]}
     rules = RuleSet(**parts, about=about)
@@ -694,7 +694,7 @@ def test_a_ruleset_keeps_nothing_of_the_callers_that_can_change():
 
 @settings(max_examples=often(100), deadline=None)
 @given(rulesets())
-def test_equal_rulesets_have_equal_hashes(ruleset):
+def test_equal_rule_sets_have_equal_hashes(ruleset):
     about = {"learner": "by hand", "list": [1, {"a": None}]}
     ruleset = replace(ruleset, about=about)
     twins = [

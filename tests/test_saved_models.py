@@ -33,7 +33,7 @@ def test_every_learner_and_every_semantics_is_kept():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_saved_model_still_says_what_it_said(name):
+def test_a_saved_model_has_its_recorded_predictions(name):
     path = FOLDER / f"{name}.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     version = int(name[1])

@@ -81,7 +81,7 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
         assert (dense[others].any(axis=0) != dense.any(axis=0)).any()
 
 
-def test_what_is_left_fits_into_the_room(monkeypatch):
+def test_remaining_covers_fit_into_memory(monkeypatch):
     """Broad candidates cover nearly all objects; separate narrow ones cover the others."""
     rng = np.random.default_rng(0)
     monkeypatch.setattr(memory_bounded, "SAMPLE", 20)
@@ -100,7 +100,7 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
         asked.clear()
 
 
-def test_a_first_cover_has_less_room_unless_a_limit_is_given():
+def test_a_first_cover_has_less_memory_unless_a_limit_is_given():
     rooms = [
         FRRIClassifier(work_limit=effort, memory_limit=limit)._cover_bytes(100_000, 10, free=10**10)
         for effort, limit in ((0, None), (1, None), (0, "2 GB"))
@@ -177,7 +177,7 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
         FRRIClassifier(memory_limit=base + 3_000).fit(X, y)
 
 
-def test_what_is_free_is_planned_with(monkeypatch):
+def test_plans_use_the_free_memory(monkeypatch):
     monkeypatch.setattr(classifier, "free_memory", lambda: 600_000_000)
     assert classifier.plan_cover_bytes(100_000, 10) < classifier.DEFAULT_BYTES
     with pytest.raises(ValueError, match="but there are only 600 MB free: free some, fit a sample"):
@@ -188,7 +188,7 @@ def test_what_is_free_is_planned_with(monkeypatch):
 
 
 @pytest.mark.parametrize("limit", ["much", "-1 GB", "2 XB", 0, -5, 2.5, True, ""])
-def test_a_limit_that_is_none(limit):
+def test_invalid_limits(limit):
     with pytest.raises(
         ValueError, match="memory_limit must be a number of bytes or a text such as"
     ):
@@ -199,7 +199,7 @@ def test_a_limit_that_is_none(limit):
 
 
 @pytest.mark.parametrize("expanded", [1 << 20, 0])
-def test_a_gap_ends_the_search(expanded, monkeypatch):
+def test_an_optimality_gap_ends_the_search(expanded, monkeypatch):
     monkeypatch.setitem(cover_names, "LARGEST_EXPANDED", expanded)
     matrix = np.random.default_rng(0).random((150, 150)) < 0.05
     covers = CoverMatrix.from_dense(matrix)
@@ -213,7 +213,7 @@ def test_a_gap_ends_the_search(expanded, monkeypatch):
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_gap_that_is_reached_is_no_reason_to_warn():
+def test_a_reached_optimality_gap_gives_no_warning():
     X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
     clf = FRRIClassifier(optimality_gap=0.5).fit(X, y)
     assert clf.selection_.stopped_by == "gap"
@@ -224,7 +224,7 @@ def test_a_gap_that_is_reached_is_no_reason_to_warn():
         minimum_cover(CoverMatrix.from_dense([[True]]), optimality_gap=2)
 
 
-def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
+def test_memory_limit_and_optimality_gap_on_the_command_line(tmp_path, capsys):
     X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
     rows = [
         ",".join(map(str, [*row.round(3), "ab"[label]])) for row, label in zip(X, y, strict=True)
@@ -306,7 +306,7 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
 # ---------------------------------------------------------------- estimated time
 
 
-def test_progress_knows_how_long_a_step_will_take(monkeypatch):
+def test_progress_estimates_the_time_of_a_step(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
     seen = []

@@ -140,7 +140,7 @@ def test_a_table_that_cannot_be_split_has_a_reason(n, options, reason):
     assert reason in holdout.reason
 
 
-def test_one_class_is_not_split_without_a_word():
+def test_one_class_is_not_split_without_a_reason():
     holdout = Holdout(X[:40], Y[:40])
     assert (holdout.splits, holdout.reason) == ([], "")
 
@@ -160,7 +160,7 @@ def test_a_candidate_that_cannot_win_is_given_up():
     assert again.predictions.tolist() == leader.predictions.tolist()
 
 
-def test_the_choice_is_fitted_to_all_samples_and_knows_its_score():
+def test_the_choice_is_fitted_to_all_samples_and_has_its_score():
     model = AutoRulesClassifier(max_rules=4).fit(X, Y)
     assert model.best_name_ == "additive"
     alone = AdditiveRulesClassifier(max_rules=4).fit(X, Y)
@@ -389,7 +389,7 @@ def test_the_jackknife_is_the_standard_error_of_a_mean():
     assert 0.95 < np.mean(errors) < 1.05
 
 
-def test_kappa_and_r_squared_are_those_of_scikit_learn():
+def test_kappa_and_r2_are_those_of_scikit_learn():
     generator = np.random.default_rng(0)
     true, predicted = generator.integers(4, size=(2, 50))
     weight = generator.random(50)

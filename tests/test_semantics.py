@@ -61,7 +61,7 @@ def test_similar_was_called_holds():
 
 
 @pytest.mark.parametrize("name", MEANINGS)
-def test_every_name_has_a_usual_fallback_and_what_rules_say_survives_saving(name):
+def test_every_name_has_a_default_fallback_and_consequents_survive_saving(name):
     meaning = MEANINGS[name]
     assert Semantics(name).fallback == meaning.fallbacks[0]
     numbers = meaning.task == "regression"
@@ -84,7 +84,7 @@ def test_every_name_has_a_usual_fallback_and_what_rules_say_survives_saving(name
     assert text[meaning.says] in str(ruleset)
 
 
-def test_a_rule_alone_says_what_it_says():
+def test_a_single_rule_is_printed_with_its_consequent():
     assert "THEN at least yes" in str(Rule((BELOW,), "yes", relation="at least"))
     assert "THEN by votes -1, +0.5" in str(Rule((BELOW,), "yes", votes=(-1, 0.5)))
     assert "THEN yes" in str(Rule((BELOW,), "yes"))
@@ -108,7 +108,7 @@ def test_a_rule_alone_says_what_it_says():
         ([], {"semantics": "softmax-votes", "fallback": "priors"}, "one of base for softmax-votes"),
     ],
 )
-def test_rules_that_say_something_else_are_refused(rules, more, message):
+def test_rules_with_other_consequents_are_refused(rules, more, message):
     with pytest.raises(ValueError, match=message):
         small(rules, **more)
 
@@ -122,7 +122,7 @@ near = st.sampled_from([0.03, 0.1, 0.7, 1 / 3]).flatmap(
 
 @settings(max_examples=often(500), deadline=None)
 @given(st.data(), st.sampled_from([*SHORTHANDS.values(), "softmax-votes"]))
-def test_the_class_decided_for_has_the_largest_share(data, name):
+def test_the_predicted_class_has_the_largest_probability(data, name):
     """Scores that differ in the last digits, in every order, with and without a firing rule."""
     labels = data.draw(st.permutations(["no", "maybe", "yes"]))
     condition = data.draw(st.sampled_from([(), (ABOVE,), (BELOW,)]))
@@ -165,14 +165,14 @@ def test_scores_that_division_makes_equal_keep_their_order():
     assert ruleset.predict_proba([[1]])[0].argmax() == 1
 
 
-def test_the_largest_class_decides_though_shares_be_equal():
+def test_the_largest_class_wins_ties_of_probabilities():
     """Sizes of classes whose fractions are equal only by rounding."""
     ruleset = small([], fallback="priors", class_counts=(0.03, nextafter(0.03, 1), 0.02))
     assert ruleset.predict([[1]]).tolist() == ["maybe"]
     assert ruleset.predict_proba([[1]])[0].argmax() == 1
 
 
-def test_infinitely_far_from_every_rule_there_are_still_shares():
+def test_infinitely_far_from_every_rule_there_are_still_probabilities():
     steep = NumericCondition("a", core_high=1, support_high=1 + 1e-9)
     ruleset = small([Rule((steep,), "yes")])
     assert ruleset.predict_proba([[1e300]]).tolist() == [[1 / 3] * 3]
@@ -189,7 +189,7 @@ def test_a_rule_without_weight_is_never_near():
     assert ruleset.explain([8], effort=0).deciding.index == 0
 
 
-def test_no_proof_leans_on_a_rule_without_weight():
+def test_no_proof_uses_a_rule_without_weight():
     """For large values, "yes" is nearer; a rule for "no" with weight 0 must not hide that change."""
     low = NumericCondition("a", core_high=2, support_high=3)
     high = NumericCondition("a", core_low=7, support_low=6)
@@ -201,7 +201,7 @@ def test_no_proof_leans_on_a_rule_without_weight():
     assert found.cost == pytest.approx(0.5 / 8)
 
 
-def test_a_list_whose_first_rule_says_nothing_leaves_it_to_the_fallback():
+def test_a_list_whose_first_rule_has_no_votes_uses_the_fallback():
     ruleset = small(
         [Rule((), "no", distribution=(0, 0, 0)), Rule((), "yes")],
         combination="first",

@@ -167,7 +167,7 @@ def test_few_samples_have_no_path(learner, y):
 @pytest.mark.parametrize(
     "learner", [CompactFRRIClassifier, AdditiveRulesClassifier, AdditiveRulesRegressor]
 )
-def test_other_words_for_a_size_are_refused(learner):
+def test_other_strings_for_a_size_are_refused(learner):
     with pytest.raises(ValueError, match=r"max_rules must be an integer .* got '2se'"):
         learner(max_rules="2se").fit([[1.0], [2.0]], [0, 1])
 

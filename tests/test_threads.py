@@ -56,7 +56,7 @@ def test_few_objects_are_predicted_without_joblib():
 
 
 @pytest.mark.usefixtures("six_cores")
-def test_the_context_decides_where_nothing_is_said():
+def test_the_joblib_context_is_the_default():
     with parallel_config(n_jobs=4):
         assert n_threads() == 4
         assert n_threads(2) == 2

@@ -67,7 +67,7 @@ def test_no_rules_of_the_pool_make_fewer_errors(pool):
 
 @settings(max_examples=often(60), deadline=None)
 @given(pools())
-def test_a_rule_counts_its_precision_drawn_towards_chance(pool):
+def test_rules_are_weighted_by_shrunken_precision(pool):
     rules, X, y = pool
     found = frontier(rules, X, y, sizes=[1], time_limit=0)
     assert len({(r.conditions, r.consequent) for r in rules}) == len(found.pool)
@@ -124,7 +124,7 @@ def test_rules_that_vote_are_rules(iris):
     assert found[3].ruleset.score(X, y) == pytest.approx(1 - found[3].errors / 150)
 
 
-def test_what_is_not_proved_is_said(iris):
+def test_unproven_results_are_reported(iris):
     X, y = iris
     pool = tree_rules(RandomForestClassifier(10, random_state=0).fit(X, y), X, y)
     (point,) = frontier(pool, X, y, sizes=[2], time_limit=0).points
@@ -145,7 +145,7 @@ def test_leaves_decide_as_their_tree():
     assert (rules.covers(X).sum(axis=1) == 1).all()
 
 
-def test_complaints(iris):
+def test_bad_requests_get_one_sentence(iris):
     X, y = iris
     rules = RIPPERClassifier(random_state=0).fit(X, y).ruleset_
     numbers = AdditiveRulesRegressor(max_rules=2).fit(X, y).ruleset_
