@@ -291,8 +291,8 @@ def cumulative_logits(model, values):
 def weighted_mean(model, values):
     counted = counts(model, values)
     if sum(counted) > 0:
-        told = sum(count * r["then"] for count, r in zip(counted, model["rules"], strict=True))
-        answer, deciding = told / sum(counted), None
+        total = sum(count * r["then"] for count, r in zip(counted, model["rules"], strict=True))
+        answer, deciding = total / sum(counted), None
     else:
         votes = fallback_votes(model, values)
         deciding = None if votes is None else strongest(range(len(votes)), votes)

@@ -700,10 +700,10 @@ def test_targets_that_are_not_numeric(numbers, message):
 
 @pytest.mark.parametrize("learner", [AdditiveRulesClassifier, AdditiveRulesRegressor])
 def test_missing_values_are_treated_as_the_parameter_states(learner):
-    lots = np.random.default_rng(0)
-    X = pd.DataFrame({"a": lots.normal(size=60).round(2), "b": lots.choice(["u", "v"], 60)})
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(size=60).round(2), "b": random.choice(["u", "v"], 60)})
     y = (X["a"] > 0).astype(int).to_numpy()
-    X = X.mask(lots.random(X.shape) < 0.3).astype({"b": object})
+    X = X.mask(random.random(X.shape) < 0.3).astype({"b": object})
     X["b"] = X["b"].where(X["b"].notna(), None)
     full = X.fillna({"a": X["a"].median(), "b": X["b"].mode()[0]})
     typical, filled = learner(missing="typical").fit(X, y), learner().fit(full, y)

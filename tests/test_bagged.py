@@ -60,11 +60,11 @@ def test_out_of_bag_predictions(bagged, wine):
     trust, sizes = model.ruleset_.trust, np.bincount(y)
     right = []
     for i in range(len(X)):
-        said = [bag.ruleset.scores(X.iloc[[i]])[0] for bag in bags if bag.unseen[i]]
-        if not said:
+        votes = [bag.ruleset.scores(X.iloc[[i]])[0] for bag in bags if bag.unseen[i]]
+        if not votes:
             assert np.isnan(model.oob_decision_function_[i]).all()
             continue
-        powers = np.exp(vote_factor(model, bags) * np.mean(said, axis=0))
+        powers = np.exp(vote_factor(model, bags) * np.mean(votes, axis=0))
         shares = trust * powers / powers.sum() + (1 - trust) * sizes / sizes.sum()
         assert shares.argmax() == powers.argmax()
         np.testing.assert_allclose(model.oob_decision_function_[i], shares, atol=1e-12)

@@ -95,12 +95,12 @@ def test_any_pool_by_definition(case):
     assert (covers == table[order].T).all()
     assert not (covers & (y[:, None] != [rule.consequent for rule in model.ruleset_])).any()
 
-    said = [
+    predictions = [
         naive_bagging.unseen(rules, values, labels, v, model.seen, labels.max() + 1, nominal)
         for v in range(len(y))
     ]
-    asked = [v for v in range(len(y)) if said[v] is not None]
-    right = np.array([said[v] == labels[v] for v in asked])
+    asked = [v for v in range(len(y)) if predictions[v] is not None]
+    right = np.array([predictions[v] == labels[v] for v in asked])
     assert np.array_equal(model.oob_score_, right.mean() if asked else np.nan, equal_nan=True)
     recalls = (
         [right[labels[asked] == c].mean() for c in set(labels[asked].tolist())]

@@ -148,9 +148,9 @@ OPTIONS = {
 def predicted(files, ending, options, capsys, output):
     command = ["predict", str(files / "model.json"), str(files / f"people.{ending}"), *options]
     assert main([*command, "-o", str(output)]) == 0
-    said = capsys.readouterr().err.splitlines()
+    printed = capsys.readouterr().err.splitlines()
     notes = [
-        line for line in said if not line.startswith("predicting ")
+        line for line in printed if not line.startswith("predicting ")
     ]  # progress, where it takes a second
     return output.read_text(encoding="utf-8"), "\n".join(notes)
 
@@ -190,9 +190,9 @@ def test_late_failures_leave_no_files(tmp_path, capsys):
         before = sorted(path.name for path in tmp_path.iterdir())
         command = ["predict", str(tmp_path / "model.json"), str(table)]
         assert main([*command, "-o", str(output)]) == 2
-        said = capsys.readouterr()
-        assert message in said.err
-        assert said.err.count("\n") == 1
+        printed = capsys.readouterr()
+        assert message in printed.err
+        assert printed.err.count("\n") == 1
         assert output.read_text() == "precious"
         assert sorted(path.name for path in tmp_path.iterdir()) == before
         assert main(command) == 2

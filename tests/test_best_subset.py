@@ -23,30 +23,36 @@ def contests(draw):
     scores = draw(
         st.lists(st.lists(score, min_size=n, max_size=n), min_size=r, max_size=r),
     )
-    says = draw(st.lists(st.integers(0, 2), min_size=r, max_size=r))
+    consequents = draw(st.lists(st.integers(0, 2), min_size=r, max_size=r))
     classes = draw(st.lists(st.integers(0, draw(st.integers(0, 2))), min_size=n, max_size=n))
-    return scores, says, classes, draw(st.integers(-1, 2))
+    return scores, consequents, classes, draw(st.integers(-1, 2))
 
 
 def solved(contest, **options):
-    scores, says, classes, default = contest
-    table = np.array(scores, dtype=float).reshape(len(says), len(classes))
-    says = np.array(says, dtype=int)
-    return find_best_subsets(table, says, np.array(classes), SIZES, default=default, **options)
+    scores, consequents, classes, default = contest
+    table = np.array(scores, dtype=float).reshape(len(consequents), len(classes))
+    consequents = np.array(consequents, dtype=int)
+    return find_best_subsets(
+        table, consequents, np.array(classes), SIZES, default=default, **options
+    )
 
 
 @settings(max_examples=often(120), deadline=None)
 @given(contests(), st.sampled_from([0, 10_000]))
 def test_no_choice_has_fewer_errors(contest, few):
-    scores, says, classes, default = contest
+    scores, consequents, classes, default = contest
     with patch.object(best_subset, "BLOCK", 1), patch.object(best_subset, "FEW", few):
         found = solved(contest)
     for size, choice in zip(SIZES, found, strict=True):
         assert choice.errors == choice.bound
         assert len(choice.selected) <= size
-        assert choice.errors == naive_best_subset.fewest(scores, says, classes, size, default)
-        said = naive_best_subset.errors(scores, says, classes, choice.selected.tolist(), default)
-        assert choice.errors == said
+        assert choice.errors == naive_best_subset.fewest(
+            scores, consequents, classes, size, default
+        )
+        n_errors = naive_best_subset.errors(
+            scores, consequents, classes, choice.selected.tolist(), default
+        )
+        assert choice.errors == n_errors
 
 
 @settings(max_examples=often(80), deadline=None)
@@ -55,9 +61,9 @@ def test_larger_pools(seed, n_classes, n_scores):
     """Compare pools with so many rules and objects that most choices are pruned."""
     random = np.random.default_rng(seed)
     scores = random.integers(0, n_scores, (14, 20)) * (random.random((14, 20)) < 0.5)
-    says, classes = random.integers(0, n_classes, 14), random.integers(0, n_classes, 20)
-    (choice,) = find_best_subsets(scores, says, classes, [3], default=0)
-    table = scores.tolist(), says.tolist(), classes.tolist()
+    consequents, classes = random.integers(0, n_classes, 14), random.integers(0, n_classes, 20)
+    (choice,) = find_best_subsets(scores, consequents, classes, [3], default=0)
+    table = scores.tolist(), consequents.tolist(), classes.tolist()
     assert choice.errors == choice.bound == naive_best_subset.fewest(*table, 3, 0)
 
 
@@ -75,7 +81,7 @@ class Clock:
 @settings(max_examples=often(120), deadline=None)
 @given(contests(), st.sampled_from([0.0, 20.0, 60.0, 200.0]))
 def test_unproven_results_have_a_bound(contest, seconds):
-    scores, says, classes, default = contest
+    scores, consequents, classes, default = contest
     clock = Clock()
     with (
         patch.object(best_subset, "time", clock),
@@ -85,10 +91,12 @@ def test_unproven_results_have_a_bound(contest, seconds):
     ):
         found = solved(contest, time_limit=seconds)
     for size, choice in zip(SIZES, found, strict=True):
-        fewest = naive_best_subset.fewest(scores, says, classes, size, default)
+        fewest = naive_best_subset.fewest(scores, consequents, classes, size, default)
         assert choice.bound <= fewest <= choice.errors
-        said = naive_best_subset.errors(scores, says, classes, choice.selected.tolist(), default)
-        assert choice.errors == said
+        n_errors = naive_best_subset.errors(
+            scores, consequents, classes, choice.selected.tolist(), default
+        )
+        assert choice.errors == n_errors
     assert [c.errors for c in found] == sorted((c.errors for c in found), reverse=True)
     assert [c.bound for c in found] == sorted((c.bound for c in found), reverse=True)
 
@@ -97,17 +105,17 @@ def test_unproven_results_have_a_bound(contest, seconds):
 @given(contests(), st.integers(1, 3), st.integers(1, 5), st.data())
 def test_cuts_hold_for_all_choices(contest, at_most, weight, data):
     """Cuts for any x, single and averaged, do not exclude a better choice."""
-    scores, says, classes, default = contest
-    table = np.array(scores, dtype=float).reshape(len(says), len(classes))
+    scores, consequents, classes, default = contest
+    table = np.array(scores, dtype=float).reshape(len(consequents), len(classes))
     weights = np.array([1.0 + i % weight for i in range(len(classes))])
     one = best_subset.LevelTable(
-        table, np.array(says, dtype=int), np.array(classes), default, weights
+        table, np.array(consequents, dtype=int), np.array(classes), default, weights
     )
     shares = st.lists(st.sampled_from([0.0, 0.002, 1 / 3, 0.5, 1.0]), min_size=9, max_size=9)
     with patch.object(matching_bound, "EVENTS", data.draw(st.sampled_from([1, 4, 1200]))):
         cuts = [
             matching_bound.MatchingBound(one.levels, one.start, one.counts).make_cut(
-                np.array(data.draw(shares)[: len(says)]), size
+                np.array(data.draw(shares)[: len(consequents)]), size
             )
             for size in (at_most, at_most + 1)
         ]
@@ -115,7 +123,7 @@ def test_cuts_hold_for_all_choices(contest, at_most, weight, data):
         cuts, np.array([data.draw(st.sampled_from([0.0, 0.3, 1.0])), 0.7])
     )
     assert mean.at_most == at_most or mean.gains.tolist() == cuts[1].gains.tolist()
-    choices = [c for k in range(at_most + 1) for c in combinations(range(len(says)), k)]
+    choices = [c for k in range(at_most + 1) for c in combinations(range(len(consequents)), k)]
     fewest = min(one.errors(list(choice)) for choice in choices)
     assert all(cut.bound(at_most) <= fewest for cut in (*cuts, mean))
     for choice in choices:

@@ -470,18 +470,18 @@ def test_a_fit_prints_its_cross_validated_accuracy(folder, capsys):
     assert main([*FIT, "--no-check"]) == 0
     assert "accuracy" not in capsys.readouterr().err
     assert main([*FIT, "--learner", "frri"]) == 0
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     pattern = (
         r"5-fold cross-validation: accuracy (0\.\d\d) \((0\.\d\d) to (0\.\d\d)\); "
         r"majority-class baseline 0\.5\d"
     )
-    reached, low, high = map(float, re.search(pattern, said).groups())
+    reached, low, high = map(float, re.search(pattern, output).groups())
     assert low <= reached <= high < 0.75
-    assert re.search(r"note: FRRI needs \d+ rules for 150 objects", said)
+    assert re.search(r"note: FRRI needs \d+ rules for 150 objects", output)
     assert main([*FIT, "--learner", "compact", "--cv", "3"]) == 0
-    said = capsys.readouterr().err
-    assert float(re.search(r"3-fold cross-validation: accuracy (0\.\d\d)", said)[1]) > reached
-    assert "note" not in said
+    output = capsys.readouterr().err
+    assert float(re.search(r"3-fold cross-validation: accuracy (0\.\d\d)", output)[1]) > reached
+    assert "note" not in output
 
 
 def test_the_check_of_weighted_rows_is_weighted_throughout(folder, capsys):
@@ -495,20 +495,20 @@ def test_the_check_of_weighted_rows_is_weighted_throughout(folder, capsys):
         (["--test", "0.3"], "95 % interval .*"),
     ):
         assert main([*weighted, *options]) == 0
-        said = capsys.readouterr().err
+        output = capsys.readouterr().err
         assert re.search(
-            rf"accuracy [\d.]+ \({spread}\); majority-class baseline 0\.9\d\n", said
-        ), said
+            rf"accuracy [\d.]+ \({spread}\); majority-class baseline 0\.9\d\n", output
+        ), output
 
 
 def test_rows_can_be_held_out_and_a_useless_model_is_reported(folder, capsys):
     (folder / "x.csv").write_text("a,y\n" + "".join(f"{i},{'ny'[i % 3 == 0]}\n" for i in range(60)))
     assert main([*FIT, "--learner", "frri", "--test", "0.3"]) == 0
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert re.search(
         r"Test set of 18 rows: accuracy 0\.\d\d \(95 % interval 0\.\d\d to 0\.\d\d\); "
         r"majority-class baseline 0\.67, not better than the baseline",
-        said,
+        output,
     )
     assert main([*FIT, "--test", "0.01"]) == 0
     assert "a test set of 0.01 of 60 rows leaves too few" in capsys.readouterr().err
@@ -1138,9 +1138,9 @@ def test_a_column_of_row_numbers_is_noted_once(options, capsys):
     for name in ("one.csv", "two.csv"):
         frame.to_csv(name)
     assert main(["fit", "one.csv", "two.csv", *FIT_NUMBERS[2:-2], "--no-check", *options]) == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "first column" in line]
-    assert len(said) == 1
-    assert said[0].startswith("note: one.csv, two.csv: the first column has no name")
+    output = [line for line in capsys.readouterr().err.splitlines() if "first column" in line]
+    assert len(output) == 1
+    assert output[0].startswith("note: one.csv, two.csv: the first column has no name")
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -1165,9 +1165,9 @@ def test_a_column_that_alone_predicts_the_target_is_pointed_out(task, folder, ca
     ]
     assert main(fit) == 0
     measure = "R2 1.00" if task == "regression" else "accuracy 0.99"
-    said = capsys.readouterr().err
-    assert f"note: check for leakage: 'in come' alone reaches {measure}; is it known" in said
-    assert '--ignore "in come" leaves it out.\n' in said
+    output = capsys.readouterr().err
+    assert f"note: check for leakage: 'in come' alone reaches {measure}; is it known" in output
+    assert '--ignore "in come" leaves it out.\n' in output
     assert main([*fit, "--ignore", "in come"]) == 0
     assert "leakage" not in capsys.readouterr().err
 
@@ -1179,9 +1179,11 @@ def test_rules_on_a_column_of_many_categories_are_pointed_out(folder, capsys):
     frame.to_csv(folder / "x.csv", index=False)
     fit = ["fit", "x.csv", "--target", "paid", "--learner", "additive", "--no-check"]
     assert main([*fit, "--nominal", "home town"]) == 0
-    said = capsys.readouterr().err
-    assert "note: rules use 'home town', which has 120 categories; they do not transfer to" in said
-    assert '--ignore "home town" leaves the column out.\n' in said
+    output = capsys.readouterr().err
+    assert (
+        "note: rules use 'home town', which has 120 categories; they do not transfer to" in output
+    )
+    assert '--ignore "home town" leaves the column out.\n' in output
     assert main([*fit, "--ignore", "home town"]) == 0
     assert "categories" not in capsys.readouterr().err
 
@@ -1362,15 +1364,15 @@ def test_any_value_of_any_parameter_is_taken_or_gets_one_sentence(learner, folde
     for parameter in LEARNERS[learner].make().get_params():
         for value in MONSTERS[:: len(MONSTERS) // often(len(MONSTERS))]:
             code = main([*fit, "--set", f"{parameter}={value}"])
-            *_, said = capsys.readouterr().err.splitlines()
+            *_, output = capsys.readouterr().err.splitlines()
             assert code in {0, 2}, (parameter, value)
             if code == 2:
-                assert re.fullmatch(rf"frri: .*({parameter}|column).*[.?]", said), (
+                assert re.fullmatch(rf"frri: .*({parameter}|column).*[.?]", output), (
                     parameter,
                     value,
-                    said,
+                    output,
                 )
-                assert len(said) < 250, (parameter, value, said)
+                assert len(output) < 250, (parameter, value, output)
 
 
 @pytest.mark.usefixtures("folder")
@@ -1390,9 +1392,9 @@ def test_columns_that_no_rule_uses_need_not_be_there(capsys):
 @pytest.mark.usefixtures("folder")
 def test_intervals_of_classes_are_refused_in_words_of_the_command(capsys):
     assert main(["predict", "model.json", "data.csv", "--interval", "0.9"]) == 2
-    said = capsys.readouterr().err
-    assert "leave --interval out, --proba adds the probability of each class" in said
-    assert "predict_proba" not in said
+    output = capsys.readouterr().err
+    assert "leave --interval out, --proba adds the probability of each class" in output
+    assert "predict_proba" not in output
 
 
 @pytest.mark.usefixtures("folder")

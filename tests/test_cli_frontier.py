@@ -53,7 +53,7 @@ def test_pools_of_candidates_and_of_leaves(table, capsys):
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("arguments", "message"),
     [
         (["--pool", "tree"], "frri frontier has no pool 'tree'; did you mean 'trees'?"),
         (["--rules", "7"], "--rules 7 is more than --max-rules 6."),
@@ -62,6 +62,6 @@ def test_pools_of_candidates_and_of_leaves(table, capsys):
         (["-o", "patients.csv"], "Writing patients.csv would overwrite what is read from it."),
     ],
 )
-def test_bad_requests_get_one_sentence(table, capsys, asked, told):
-    assert main([*table, *asked]) == 2
-    assert told in capsys.readouterr().err
+def test_bad_requests_get_one_sentence(table, capsys, arguments, message):
+    assert main([*table, *arguments]) == 2
+    assert message in capsys.readouterr().err

@@ -52,18 +52,18 @@ def asked(learner):
 
 def refused(argv, capsys):
     assert main(argv) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1
-    return said[0]
+    output = capsys.readouterr().err.splitlines()
+    assert len(output) == 1
+    return output[0]
 
 
 @pytest.mark.parametrize("learner", rule_learners("regression"))
 @pytest.mark.usefixtures("folder")
 def test_every_command_takes_every_regressor(learner, capsys):
     assert main([*FIT, *asked(learner), "-o", "m.json"]) == 0
-    said = capsys.readouterr().err
-    assert "5-fold cross-validation: R2 0." in said
-    assert "mean baseline 0.00, mean absolute error " in said
+    output = capsys.readouterr().err
+    assert "5-fold cross-validation: R2 0." in output
+    assert "mean baseline 0.00, mean absolute error " in output
     model = RuleSet.load("m.json")
     assert (model.task, model.target) == ("regression", "price")
     assert "THEN price " in run(["rules", "m.json"], capsys)
@@ -90,9 +90,9 @@ def test_every_command_takes_every_regressor(learner, capsys):
 @pytest.mark.usefixtures("folder")
 def test_an_estimator_is_chosen_and_evaluated_on_held_out_rows(capsys):
     assert main([*FIT, "--test", "0.3", "--max-rules", "4", "-o", "m.json"]) == 0
-    said = capsys.readouterr().err
-    assert re.search(r"^Model \((additive|frri)\): ", said, re.MULTILINE)
-    assert "Test set of 27 rows: R2 0." in said
+    output = capsys.readouterr().err
+    assert re.search(r"^Model \((additive|frri)\): ", output, re.MULTILINE)
+    assert "Test set of 27 rows: R2 0." in output
     assert len(RuleSet.load("m.json")) <= 4
 
 
@@ -118,8 +118,8 @@ def test_fitted_models_have_prediction_intervals(options, folder, capsys):
 def test_models_that_were_not_checked_have_no_intervals(capsys):
     assert main([*FIT, *ADDITIVE, "--no-check", "-o", "m.json"]) == 0
     capsys.readouterr()
-    said = refused(["predict", "m.json", "houses.csv", "--interval", "0.9"], capsys)
-    assert said.endswith("or by frri fit with its check on held-out rows (--cv 5).")
+    output = refused(["predict", "m.json", "houses.csv", "--interval", "0.9"], capsys)
+    assert output.endswith("or by frri fit with its check on held-out rows (--cv 5).")
 
 
 @pytest.mark.parametrize("learner", rule_learners("regression"))

@@ -42,27 +42,27 @@ def test_scores_agree_with_scikit_learn():
     cell = cell_of(KNeighborsClassifier(), fold=2)
     train, test = folds != 2, folds == 2
     model = KNeighborsClassifier().fit(WINE.X[train], WINE.y[train])
-    truth, said = WINE.y[test], model.predict(WINE.X[test])
+    truth, predicted = WINE.y[test], model.predict(WINE.X[test])
     scores = cell["scores"]
-    assert scores["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, said))
-    assert scores["accuracy"] == pytest.approx((truth == said).mean())
-    assert scores["macro_f1"] == pytest.approx(f1_score(truth, said, average="macro"))
+    assert scores["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, predicted))
+    assert scores["accuracy"] == pytest.approx((truth == predicted).mean())
+    assert scores["macro_f1"] == pytest.approx(f1_score(truth, predicted, average="macro"))
     chances = model.predict_proba(WINE.X[test])
     assert scores["auroc"] == pytest.approx(roc_auc_score(truth, chances, multi_class="ovr"))
     assert scores["rules"] is scores["conditions"] is None
-    assert sum(hits for hits, _ in cell["recalls"].values()) == (truth == said).sum()
+    assert sum(hits for hits, _ in cell["recalls"].values()) == (truth == predicted).sum()
     assert cell["cost"]["fit_seconds"] > 0
     json.dumps(cell)
 
 
 def test_classes_absent_from_a_fold_or_from_training():
     model = DummyClassifier().fit([[0], [0]], ["a", "b"])
-    truth, said = np.array(["a", "a", "c"]), np.array(["a", "b", "b"])
-    outcome = Outcome(model, truth, said, np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]))
+    truth, predicted = np.array(["a", "a", "c"]), np.array(["a", "b", "b"])
+    outcome = Outcome(model, truth, predicted, np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]))
     assert metric("balanced_accuracy").function(outcome) == 0.25
     # Class a is ranked correctly in one of two cases; class c, which never occurs, is at chance level.
     assert metric("auroc").function(outcome) == pytest.approx((0.5 + 0.5) / 2)
-    alone = Outcome(model, truth[:2], said[:2], outcome.probabilities[:2])
+    alone = Outcome(model, truth[:2], predicted[:2], outcome.probabilities[:2])
     assert metric("auroc").function(alone) is None
 
 

@@ -121,12 +121,12 @@ def test_every_damage_is_a_sentence_or_does_no_harm(whole, tmp_path_factory, dat
         try:
             use(go(file.parent), monkeypatch)
         except JournalError as error:
-            said = str(error)
+            message = str(error)
         else:
             return
-    assert said.startswith(str(file))
-    assert "\n" not in said
-    assert len(said) < 900
+    assert message.startswith(str(file))
+    assert "\n" not in message
+    assert len(message) < 900
     assert file.read_text() == content
 
 

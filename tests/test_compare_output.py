@@ -118,16 +118,16 @@ def test_an_estimator_keeps_its_color_in_all_comparisons():
 
 
 def test_every_figure_has_its_provenance(monkeypatch):
-    said = []
+    captions = []
     from matplotlib.figure import Figure
 
-    monkeypatch.setattr(Figure, "supxlabel", lambda _, text, **__: said.append(text))
+    monkeypatch.setattr(Figure, "supxlabel", lambda _, text, **__: captions.append(text))
     # Ranks are drawn from six datasets on.
     for n, n_pictures in ((5, 1), (6, 4)):
-        said.clear()
+        captions.clear()
         report = make_report(results_of([*"abcdef"[:n]], ["frri", "tree", "ripper"], seed=7))
-        assert len(said) == len(report.pictures) == n_pictures
-    assert all("2 folds, seed 7; frri 0.1.0, python 3.11" in text for text in said)
+        assert len(captions) == len(report.pictures) == n_pictures
+    assert all("2 folds, seed 7; frri 0.1.0, python 3.11" in text for text in captions)
 
 
 def test_figures_are_reproducible(report):

@@ -257,10 +257,10 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=600)[1]
+    output = process.communicate(timeout=600)[1]
     assert process.returncode == 1
-    assert "interrupted; what is finished is stored" in said
-    assert "Traceback" not in said
+    assert "interrupted; what is finished is stored" in output
+    assert "Traceback" not in output
     stored = len(lines_so_far(file))
     assert 4 <= stored < 23  # 3 lines before those of the folds
     assert all(isinstance(json.loads(line), dict) for line in lines_so_far(file))
@@ -310,5 +310,5 @@ def test_an_estimator_that_cannot_be_pickled_is_a_failure(tmp_path):
             return __import__, ("nowhere_to_be_found",)
 
     results = run(["wine"], {"lost": Elsewhere()}, out=tmp_path, n_folds=2, workers=1)
-    said = "ModuleNotFoundError: No module named 'nowhere_to_be_found'"
-    assert [c["failure"] for c in results.failures] == [said] * 2
+    message = "ModuleNotFoundError: No module named 'nowhere_to_be_found'"
+    assert [c["failure"] for c in results.failures] == [message] * 2

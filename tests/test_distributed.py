@@ -452,8 +452,8 @@ def test_rules_of_some_rows_are_checked_against_all_partitions(table):
     clf = frri.FRRIBaggingClassifier(n_estimators=2, random_state=0, work_limit=100)
     clf.fit(*few, check_batches=(dask.compute(*part) for part in parts))
     assert clf.selection_.n_further == len(table[0])
-    said = np.array([rule.consequent for rule in clf.ruleset_])
-    wrong = clf.ruleset_.covers(table[0]) & (table[1].to_numpy()[:, None] != said)
+    consequents = np.array([rule.consequent for rule in clf.ruleset_])
+    wrong = clf.ruleset_.covers(table[0]) & (table[1].to_numpy()[:, None] != consequents)
     assert not wrong.any()
 
 

@@ -46,7 +46,7 @@ def test_a_proof_does_not_survive_an_edit(edit):
 
 
 @pytest.mark.parametrize(
-    ("told", "edits"),
+    ("about", "edits"),
     [
         ({"edited": {"removed": 1, "changed": 2, "added": 0}}, 3),
         ({"edited": True}, 1),
@@ -55,8 +55,8 @@ def test_a_proof_does_not_survive_an_edit(edit):
         ({"edits": []}, None),
     ],
 )
-def test_edits_in_old_files_are_read(told, edits):
-    content = RULES.to_dict() | {"about": {"selection": {"status": "optimal"}} | told}
+def test_edits_in_old_files_are_read(about, edits):
+    content = RULES.to_dict() | {"about": {"selection": {"status": "optimal"}} | about}
     loaded = RuleSet.from_dict(content)
     if edits is None:  # not a number: unknown whether it was edited
         assert loaded.about == content["about"]

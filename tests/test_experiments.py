@@ -121,8 +121,8 @@ def test_the_page_of_the_reproduction():
 def test_the_paper_on_one_set(capsys, tmp_path):
     run = ["--datasets", "wine", "--workers", "0"]
     main([*run, "--folds", "2", "--output", str(tmp_path / "five")])
-    said = capsys.readouterr().out
-    rows = [line.split(" | ") for line in said.splitlines()[2:7]]
+    output = capsys.readouterr().out
+    rows = [line.split(" | ") for line in output.splitlines()[2:7]]
     assert {row[0] for row in rows} == {
         "| FRRI", "| MODLEM", "| QuickRules (paper)", "| FURIA", "| RIPPER",
     }  # fmt: skip

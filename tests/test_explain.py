@@ -487,8 +487,8 @@ def test_rows_that_do_not_fit(row, message):
 def test_imputed_values_are_shown():
     attributes = (Attribute("glucose", 44, 199, typical=120.0), Attribute("age", 20, 80))
     typical = replace(DIABETES, attributes=attributes, missing="typical")
-    told = str(typical.explain({"glucose": None, "age": 50}))
-    assert "glucose is missing: counted as 120" in told
+    text = str(typical.explain({"glucose": None, "age": 50}))
+    assert "glucose is missing: counted as 120" in text
     assert typical.explain({"glucose": None, "age": 50}).decision == "no"
     assert "counted as" not in str(typical.explain({"glucose": 120, "age": None}))
     assert "counted as" not in str(DIABETES.explain({"glucose": None, "age": 50}))

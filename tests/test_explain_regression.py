@@ -143,9 +143,9 @@ ROW = {"a": 1.0, "b": 0.0, "colour": "blue"}
 @pytest.mark.parametrize("semantics", ["added-contributions", "weighted-mean", "best-rule"])
 def test_notebooks_show_sentences_and_a_table_with_escaped_names(semantics):
     numbers = semantics != "best-rule"
-    said = [3.0, -1.0] if numbers else ["<i>", "b"]
+    consequents = [3.0, -1.0] if numbers else ["<i>", "b"]
     conditions = [(NumericCondition("x < y", core_high=5, support_high=5),), ()]
-    rules = tuple(Rule(one, value) for one, value in zip(conditions, said, strict=True))
+    rules = tuple(Rule(one, value) for one, value in zip(conditions, consequents, strict=True))
     classes = () if numbers else ("<i>", "b")
     ruleset = RuleSet(rules, (Attribute("x < y", 0, 9),), classes, "<script>", semantics=semantics)
     explanation = ruleset.explain({"x < y": 2})

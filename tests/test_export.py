@@ -256,12 +256,12 @@ def test_portions_of_rules_add_up(semantics, monkeypatch, duck):
     numbers = MEANINGS[semantics].task == "regression"
     rules = []
     for rule in many_rules(13, 2):
-        said = {
+        vote = {
             "softmax-votes": {"votes": tuple(random.normal(size=3))},
             "at-least-class": {"relation": ["at least", "at most"][random.integers(2)]},
         }.get(semantics, {})
         label = float(random.normal()) if numbers else rule.consequent
-        rules.append(Rule(rule.conditions, label, rule.weight, **said))
+        rules.append(Rule(rule.conditions, label, rule.weight, **vote))
     table = many_rules(1, 1).attributes
     classes = () if numbers else ("a", "b", "c")
     ruleset = RuleSet(tuple(rules), table, classes, semantics=semantics, clip=True)

@@ -126,7 +126,7 @@ def test_importance_of_attributes_in_regression_is_the_loss_of_r2():
 
 
 @pytest.mark.parametrize(
-    ("rows", "label", "repeats", "said"),
+    ("rows", "label", "repeats", "message"),
     [
         (3, "none", 5, "None of the labels, such as 'none', is one of the model's classes"),
         (0, "none", 5, "There are no rows"),
@@ -134,8 +134,8 @@ def test_importance_of_attributes_in_regression_is_the_loss_of_r2():
         (3, RULES.classes[0], 1.5, "not 1.5"),
     ],
 )
-def test_importance_of_what_cannot_be_measured(rows, label, repeats, said):
-    with pytest.raises(ValueError, match=said):
+def test_importance_of_what_cannot_be_measured(rows, label, repeats, message):
+    with pytest.raises(ValueError, match=message):
         permutation_importance(RULES, X[:rows], [label] * rows, repeats=repeats)
 
 
@@ -282,8 +282,8 @@ def test_measures_of_classes_are_those_of_scikit_learn(n_classes):
     decided = shares.argmax(axis=1)
     found = measure_classes(classes, decided, shares)
     expected = precision_recall_fscore_support(classes, decided, labels=range(n_classes))
-    figures = [[one["precision"], one["recall"], one["f1"], one["rows"]] for one in found]
-    np.testing.assert_allclose(figures, np.column_stack(expected))
+    measures = [[one["precision"], one["recall"], one["f1"], one["rows"]] for one in found]
+    np.testing.assert_allclose(measures, np.column_stack(expected))
     for c, one in enumerate(found):
         assert one["auc"] == pytest.approx(roc_auc_score(classes == c, shares[:, c]))
     truth = shares[:, 1] if n_classes == 2 else shares

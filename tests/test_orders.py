@@ -69,8 +69,10 @@ def test_orders_by_definition(table):
     once = sorted({(tuple(row), c): u for u, (row, c) in enumerate(pairs)}.items())
     few = [c for (_, c), _ in once]
     scaled = [values[u].tolist() for _, u in once]
-    told = [naive_orders.mutual_information(column, few) for column in zip(*scaled, strict=True)]
-    assert found("mutual-information") == sorted(columns, key=lambda a: told[a])
+    information = [
+        naive_orders.mutual_information(column, few) for column in zip(*scaled, strict=True)
+    ]
+    assert found("mutual-information") == sorted(columns, key=lambda a: information[a])
     assert found("given") == list(columns)
     assert sorted(found("random")) == list(columns)
 

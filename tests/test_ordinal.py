@@ -222,27 +222,29 @@ def test_the_order_of_classes(learner):
     ):
         quiet_learner = learner.fit(X, y)
     assert quiet_learner.classes_.tolist() == ["high", "low", "middle"]
-    told = quiet(learner.set_params(class_order=[*order, "never seen"]), X, y)
-    assert told.classes_.tolist() == list(told.ruleset_.classes) == order
-    assert told.predict(X).tolist() == y.tolist()
-    assert (told.predict_proba(X).argmax(axis=1) == told.decision_function(X).argmax(axis=1)).all()
+    fitted = quiet(learner.set_params(class_order=[*order, "never seen"]), X, y)
+    assert fitted.classes_.tolist() == list(fitted.ruleset_.classes) == order
+    assert fitted.predict(X).tolist() == y.tolist()
+    assert (
+        fitted.predict_proba(X).argmax(axis=1) == fitted.decision_function(X).argmax(axis=1)
+    ).all()
     learner.set_params(class_order=None)
     ordered = y.astype(pd.CategoricalDtype(order, ordered=True))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert learner.fit(X, ordered).ruleset_ == told.ruleset_
+        assert learner.fit(X, ordered).ruleset_ == fitted.ruleset_
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("order", "message"),
     [
         ("low", "must list the classes from the lowest to the highest, got 'low'"),
         (["low"], "lacks 'high', a class of 'level'; add it in its place"),
         (["low", "high", "low"], "has 'low' twice; name every class once"),
     ],
 )
-def test_invalid_orders(order, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_orders(order, message):
+    with pytest.raises(ValueError, match=message):
         ordered_positions(order, ("high", "low"), "level")
 
 

@@ -323,8 +323,8 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
         assert sure == f"Probability {100 * likely:.0f} %: {hundred}"
         powers = np.exp(found.scores)
         assert powers.max() / powers.sum() == pytest.approx(likely)
-        said = f"the sum of exp(score) over all classes, {100 * likely:.1f} %."
-        assert page.inner_text(".firing").endswith(said)
+        sentence = f"the sum of exp(score) over all classes, {100 * likely:.1f} %."
+        assert page.inner_text(".firing").endswith(sentence)
     page.click("#tab-overview")
     assert "x +0.00, y +0.25, z −0.50" in page.inner_text("#overview-view")
     field = edit_rule(page, 1).get_by_label("Vote")
@@ -905,7 +905,7 @@ MANY = tuple(f"class {k}" for k in range(300))
 
 
 @pytest.mark.parametrize(
-    ("ruleset", "X", "y", "says"),
+    ("ruleset", "X", "y", "text"),
     [
         (simple(rules=()), None, None, "This model has no rules"),
         (simple(rules=()), [[1, "p"]], ["x"], "This model has no rules"),
@@ -928,9 +928,9 @@ MANY = tuple(f"class {k}" for k in range(300))
         ),
     ],
 )
-def test_unusual_models_have_a_sensible_page(visit, ruleset, X, y, says):
+def test_unusual_models_have_a_sensible_page(visit, ruleset, X, y, text):
     page = visit.report(ruleset, X, y)
-    assert says in page.inner_text("#rule-count")
+    assert text in page.inner_text("#rule-count")
     if len(ruleset):
         page.locator("tr.rule .opener").first.click()
     page.click("#tab-what-if")
@@ -964,8 +964,8 @@ def test_sampled_rows_are_described_as_such(visit, wine, tmp_path):
     # The statistics of an edited model are those of the embedded rows.
     assert "Accuracy on 40 embedded rows: " in page.inner_text("#opening")
     page.click("#tab-overview")
-    said = page.inner_text(".overview")
-    assert "of 40 embedded new rows are classified correctly. As learned: " in said
+    text = page.inner_text(".overview")
+    assert "of 40 embedded new rows are classified correctly. As learned: " in text
 
 
 def test_notebooks_show_the_page_and_cannot_break_it(visit, wine):

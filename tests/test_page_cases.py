@@ -89,8 +89,8 @@ def test_cells_of_the_confusion_matrix_open_their_rows(page, model):
     chosen = page.locator("#case-filter option:checked").inner_text()
     assert chosen == f"{truth} called {decided} ({len(expected)})"
     page.locator(".cases td .link").first.click()
-    said = page.inner_text(".truth")
-    assert said == f"Row wine {expected[0]} is {truth} in the data: the decision is wrong."
+    text = page.inner_text(".truth")
+    assert text == f"Row wine {expected[0]} is {truth} in the data: the decision is wrong."
     page.click("#tab-cases")
     page.select_option("#case-filter", "all")
 

@@ -54,15 +54,15 @@ Y = np.array(["low", "mid", "high"])[np.clip((X["a"] // 3).to_numpy().astype(int
 
 
 @pytest.mark.parametrize(
-    ("ruleset", "says"),
+    ("ruleset", "text"),
     [(BOUNDS, "≥ mid"), (MOVES, "+2.50")],
     ids=["at least", "moves"],
 )
-def test_ordinal_rules_are_shown_applied_and_edited(pages, ruleset, says, tmp_path):
+def test_ordinal_rules_are_shown_applied_and_edited(pages, ruleset, text, tmp_path):
     page = pages.report(ruleset, X, Y)
     assert sorted(shown(page)) == list(range(1, len(ruleset) + 1))
     page.click("[data-rule='1'] .opener")
-    assert " ".join(page.inner_text("[data-rule='1'] .col-then").split()) == says
+    assert " ".join(page.inner_text("[data-rule='1'] .col-then").split()) == text
     known = facts(ruleset, X, Y)
     assert known["performance"]["accuracy"] == (ruleset.predict(X) == Y).mean()
     assert page.locator(".col-decides").count() == 0

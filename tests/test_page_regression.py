@@ -82,10 +82,10 @@ def test_the_held_out_error_comes_first(pages):
     page.click("#tab-overview")
     assert page.inner_text(".errors .figure") == "51.5"
     mae = SHOW(np.abs(ruleset.predict(X) - Y).mean())
-    said = page.inner_text(".errors")
+    text = page.inner_text(".errors")
     basis = f"on new data (5-fold cross-validation); {mae} on {len(X)} training rows;"
-    assert f"mean absolute error {basis}" in said
-    assert f"Computed on the {len(X)} training rows; expect larger errors on new data." in said
+    assert f"mean absolute error {basis}" in text
+    assert f"Computed on the {len(X)} training rows; expect larger errors on new data." in text
 
 
 def test_rules_are_ordered_by_their_consequents(shown_model):
@@ -98,16 +98,16 @@ def test_rules_are_ordered_by_their_consequents(shown_model):
         assert page.inner_text(".rules tbody tr:last-child") == f"Base: {base}"
         assert page.inner_text("th.col-then button") == f"Adds to {ruleset.target}"
     page.click("th.col-then button")
-    said = consequents_of(ruleset)
-    order = (np.argsort(-np.array(said), kind="stable") + 1).tolist()
+    consequents = consequents_of(ruleset)
+    order = (np.argsort(-np.array(consequents), kind="stable") + 1).tolist()
     assert shown(page) == order[: len(shown(page))]
     sign = "+" if ruleset.semantics.meaning.adds else ""
     edges = facts(ruleset)["numbers"]["said"] if sign else np.quantile(Y, [0.2, 0.4, 0.6, 0.8])
-    levels = find_levels(np.array(said), list(edges))
+    levels = find_levels(np.array(consequents), list(edges))
     for number in shown(page):
         r = number - 1
         row = page.locator(f"[data-rule='{number}']")
-        shortly = f"{'+' if sign and said[r] >= 0 else ''}{SHOW(said[r])}"
+        shortly = f"{'+' if sign and consequents[r] >= 0 else ''}{SHOW(consequents[r])}"
         assert row.locator(".col-then").inner_text() == shortly.replace("-", "−")
         covers = ruleset.covers(X)[:, r].mean()
         assert abs(number_of(row.locator(".col-coverage").inner_text()[:-2]) - 100 * covers) < 0.51
@@ -137,9 +137,9 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
         # Contributions of columns, each with the value of the row.
         degrees = ruleset.decide(X.iloc[[i]]).degrees[0]
         parts = {}
-        for rule, degree, said in zip(ruleset, degrees, consequents_of(ruleset), strict=True):
+        for rule, degree, consequent in zip(ruleset, degrees, consequents_of(ruleset), strict=True):
             key = tuple(sorted(set(rule.attributes)))
-            parts[key] = parts.get(key, 0.0) + degree * said
+            parts[key] = parts.get(key, 0.0) + degree * consequent
         parts = {key: part for key, part in parts.items() if part}
         lines = page.locator(".contributions li").all_inner_texts()
         assert lines[0].split()[-1] == SHOW(ruleset.base[0])
@@ -157,22 +157,22 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
         listed = page.locator(".reason .fired").all_inner_texts()
         assert len(listed) == min((shares > 0).sum(), 12)
         for text in listed:
-            r, share, said = re.search(
+            r, fraction, consequent = re.search(
                 r"Rule (\d+)\s.*?([\d.]+) % of (\S+)", text, re.DOTALL
             ).groups()
-            assert float(share) == pytest.approx(100 * shares[int(r) - 1], abs=0.51)
-            assert said == SHOW(ruleset[int(r) - 1].consequent)
+            assert float(fraction) == pytest.approx(100 * shares[int(r) - 1], abs=0.51)
+            assert consequent == SHOW(ruleset[int(r) - 1].consequent)
     # Below each column: the change of the prediction by this column alone.
     for j, name in enumerate(X.columns):
         if name not in ruleset.used_attributes:
             continue
         grid = np.linspace(X[name].min(), X[name].max(), 200)
         along = ruleset.predict(pd.concat([X.iloc[[i]]] * 200).assign(**{name: grid}))
-        said = page.locator(".value", has=page.locator(f"#value-{j}")).locator(".reach")
+        effect = page.locator(".value", has=page.locator(f"#value-{j}")).locator(".reach")
         if np.ptp(along) < 1e-9:
-            assert said.inner_text() == "no effect here"
+            assert effect.inner_text() == "no effect here"
         else:
-            low, high = re.match(r"Prediction (\S+) to (\S+)", said.inner_text()).groups()
+            low, high = re.match(r"Prediction (\S+) to (\S+)", effect.inner_text()).groups()
             expected = [along.min(), along.max()]
             assert [number_of(low), number_of(high)] == pytest.approx(expected, abs=1.5)
     assert violations(page) == []
@@ -298,16 +298,18 @@ def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model)
     page.set_viewport_size(PHONE)
     page.click("#tab-overview")
     found = SimpleNamespace(**measure_regression(Y.to_numpy(), ruleset.predict(X)))
-    told = dict(
+    measures = dict(
         zip(
             *(page.locator(f".errors {part}").all_inner_texts() for part in ("dt", "dd")),
             strict=True,
         )
     )
     low, high = found.r2_interval
-    assert told["R²"] == f"{found.r2:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    assert measures["R²"] == f"{found.r2:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     low, high = map(SHOW, found.rmse_interval)
-    assert told["Root mean squared error"] == f"{SHOW(found.rmse)}, 95 % interval {low} to {high}"
+    assert (
+        measures["Root mean squared error"] == f"{SHOW(found.rmse)}, 95 % interval {low} to {high}"
+    )
     squares = page.locator("#overview-view .scatter .dots").evaluate_all(
         "all => all.map(e => e.getAttribute('d'))"
     )
@@ -337,8 +339,8 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
         found = SimpleNamespace(**measure_regression(Y.to_numpy(), answers))
         assert figure(page, "Mean absolute error") == SHOW(found.mae)
         assert figure(page, "Root mean squared error") == SHOW(found.rmse)
-        said = f"Mean absolute error on {len(X)} given rows: {SHOW(found.mae)} (was"
-        assert said in page.inner_text("#opening")
+        sentence = f"Mean absolute error on {len(X)} given rows: {SHOW(found.mae)} (was"
+        assert sentence in page.inner_text("#opening")
         gained = np.abs(before - Y) - np.abs(answers - Y)
         lists = {"nearer": gained > 1e-7, "farther": gained < -1e-7}
         for name, rows in lists.items():
@@ -457,6 +459,6 @@ def test_from_a_table_of_numbers_to_its_page(tmp_path, capsys):
     assert main(["report", str(model), str(table), "-o", str(page)]) == 0
     assert "Wrote" in capsys.readouterr().err
     text = page.read_text(encoding="utf-8")
-    said = r"On new data predictions are off by [\d.]+ on average \(predicting the mean: [\d.]+\); R² 0\.\d\d \([^)]+\)\."
-    assert re.search(said, text)
+    pattern = r"On new data predictions are off by [\d.]+ on average \(predicting the mean: [\d.]+\); R² 0\.\d\d \([^)]+\)\."
+    assert re.search(pattern, text)
     assert "On the 120 given rows" not in text

@@ -102,7 +102,7 @@ def test_important_columns_are_at_the_top_with_their_directions(page, wine):
     )
     page.wait_for_timeout(500)
     chosen = X.iloc[[k * len(X) // 60 for k in range(60)]]
-    for name, said in zip(names, rows.locator(".direction").all_inner_texts(), strict=True):
+    for name, direction in zip(names, rows.locator(".direction").all_inner_texts(), strict=True):
         bounds = {
             bound
             for rule in ruleset
@@ -118,18 +118,18 @@ def test_important_columns_are_at_the_top_with_their_directions(page, wine):
                 for value in sorted(places)
             ]
         )
-        if not said:
+        if not direction:
             assert np.ptp(curves, axis=0).max() < 0.02
             continue
-        label = re.sub("^if higher, more often |: .*$", "", said)
+        label = re.sub("^if higher, more often |: .*$", "", direction)
         along = curves[:, ruleset.classes.index(label)]
         fall, rise = ((np.maximum.accumulate(way * along) - way * along).max() for way in (1, -1))
         turn = max(0.02, 0.1 * np.ptp(along))
-        if said.startswith("if higher"):
+        if direction.startswith("if higher"):
             assert label == ruleset.classes[(curves[-1] - curves[0]).argmax()]
             assert rise >= turn > fall
         else:
-            assert (rise >= turn) == ("rises" in said)
+            assert (rise >= turn) == ("rises" in direction)
             assert fall >= turn
 
 
@@ -233,8 +233,8 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
     right = f"{100 * (ruleset.predict(X[::2]) == y[::2]).mean():.0f} %"
     card = page.locator(".card", has=page.get_by_role("heading", name="Accuracy"))
     assert card.locator(".figure").inner_text() == "90 %"
-    said = f"on new data (5-fold cross-validation); {right} on the 89 training rows."
-    assert card.locator(".figure + p").inner_text() == said
+    sentence = f"on new data (5-fold cross-validation); {right} on the 89 training rows."
+    assert card.locator(".figure + p").inner_text() == sentence
     card = page.locator(".card", has=page.get_by_role("heading", name="Compared algorithms"))
     lines = [row.split("\t") for row in card.locator("tr").all_inner_texts()]
     assert lines == [

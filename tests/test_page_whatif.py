@@ -131,13 +131,13 @@ def test_counterfactuals_are_shown_kept_and_applied(page, wine):
     (only,) = change.changes
     offered = page.locator(".changes li p").all_text_contents()
     assert len(offered) == 2
-    said = offered[0]
-    assert said.startswith(
+    sentence = offered[0]
+    assert sentence.startswith(
         f"It would be {change.decision} if {only.attribute} were {only.after:g} instead"
     )
     rule = f"rule {change.deciding.index + 1}"
     nearest = f"; no rule covers it then, and {rule} is the nearest."
-    assert said.endswith(nearest if change.fallback else f" ({rule}).")
+    assert sentence.endswith(nearest if change.fallback else f" ({rule}).")
     assert "proven" in page.inner_text(".change")
     keep = page.get_by_role("button", name=f"Fix {only.attribute}")
     keep.click()
@@ -258,8 +258,8 @@ def test_pasted_dates_and_categories_are_read_as_in_python(page):
         assert found == page_values(ruleset, row | {"flag": "True", "code": "1"})
     for text in ("2020-02-30", "2020-13", "9.1.2020", "2020-01-09T24:00"):
         script = "([model, text]) => { try { frri.parseRow(model, text); } catch (error) { return error.message; } }"
-        said = page.evaluate(script, [ruleset.to_dict(), f"{text};True;1"])
-        assert said == f"day must be a date, not “{text}”."
+        message = page.evaluate(script, [ruleset.to_dict(), f"{text};True;1"])
+        assert message == f"day must be a date, not “{text}”."
 
 
 def test_on_a_phone_the_decision_stays_in_view(pages, wine):
@@ -512,8 +512,8 @@ def test_values_that_are_outside_the_training_data_or_no_numbers_are_named(patie
         assert not shown.is_visible(note)
         shown.fill(field, "9999")
         ending = f" and counts as {high}" if ruleset.clip else "; the model extrapolates"
-        said = f"9999 is outside the training data ({low} to {high}){ending}."
-        assert shown.inner_text(note) == said
+        message = f"9999 is outside the training data ({low} to {high}){ending}."
+        assert shown.inner_text(note) == message
         shown.fill(field, "abc")
         assert shown.inner_text(note) == "'abc' is not a number."
         assert shown.inner_text(".decision") == "–"

@@ -63,10 +63,10 @@ def test_parameters_of_any_type_are_plain():
         conditions={np.int64(0): "any"},
         time_limit=float("inf"),
     ).fit(X, Y)
-    said = clf.ruleset_.to_dict()["about"]["parameters"]
-    assert said["attribute_order"] == orders.tolist()
-    assert said["conditions"] == {"0": "any"}
-    assert said["time_limit"] == "inf"
+    parameters = clf.ruleset_.to_dict()["about"]["parameters"]
+    assert parameters["attribute_order"] == orders.tolist()
+    assert parameters["conditions"] == {"0": "any"}
+    assert parameters["time_limit"] == "inf"
     json.dumps(clf.ruleset_.to_dict(), allow_nan=False)
 
     drawn = RIPPERClassifier(random_state=np.random.RandomState(1), folds=np.int64(3)).fit(X, Y)
@@ -76,9 +76,9 @@ def test_parameters_of_any_type_are_plain():
 
 def test_a_long_order_is_only_described():
     orders = np.tile([0, 1], (600, 1))
-    said = (
+    description = (
         FRRIClassifier(attribute_order=orders)
         .fit(pd.concat([X] * 50), Y * 50)
         .ruleset_.about["parameters"]
     )
-    assert said["attribute_order"] == "array of shape (600, 2)"
+    assert description["attribute_order"] == "array of shape (600, 2)"

@@ -291,7 +291,7 @@ def test_known_values_are_no_marks():
 
 
 @pytest.mark.parametrize(
-    ("text", "values", "said"),
+    ("text", "values", "message"),
     [
         ("a\n45%\n7.5 %\n\n-3%\n", [45.0, 7.5, -3.0], "percentages: '45%' is read as 45"),
         ('a,b\n"$1,200",1\n$3.50,2\n-$7,3\n', [1200.0, 3.5, -7.0], "money: '$1,200' is read as 1200"),
@@ -302,8 +302,8 @@ def test_known_values_are_no_marks():
         ("a,b\n08:30,x\n14:15:36,y\n", [8.5, 14.26], "times of day, as hours: '08:30' is read as 8.5"),
     ],
 )  # fmt: skip
-def test_formatted_numbers_are_numbers_with_a_note(text, values, said):
-    with pytest.warns(UserWarning, match=f"Column 'a' holds .*{re.escape(said)}"):
+def test_formatted_numbers_are_numbers_with_a_note(text, values, message):
+    with pytest.warns(UserWarning, match=f"Column 'a' holds .*{re.escape(message)}"):
         found = read(text)["a"].dropna()
     assert found.tolist() == pytest.approx(values)
 
@@ -330,8 +330,8 @@ def test_declared_strings_are_never_formatted_numbers():
 )
 def test_dates_that_are_far_away_are_dates_and_may_mark_missing_values(written, near, day):
     content = f"d,n\n{near},1\n{written},2\n,3\n"
-    said = re.escape(f"'d' holds '{written}' among dates; if it marks a missing value, type")
-    with pytest.warns(UserWarning, match=f"{said} --na-values {written}"):
+    message = re.escape(f"'d' holds '{written}' among dates; if it marks a missing value, type")
+    with pytest.warns(UserWarning, match=f"{message} --na-values {written}"):
         frame = read(content)
     assert kind_of(frame["d"]) == "date"
     found = encode_frame(frame).matrix[:, 0]

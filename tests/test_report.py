@@ -116,9 +116,9 @@ def test_the_page_begins_with_the_held_out_score(wine, wine_facts):
     )
     new = X + np.random.default_rng(0).normal(0, X.std() / 2, X.shape)
     right = (ruleset.predict(new) == y).mean()
-    said = headline(facts(ruleset, new, y))
-    assert f"On the 178 new rows {100 * right:.0f} of 100 are classified correctly (" in said
-    assert f"majority class Grignolino: {100 * (y == 'Grignolino').mean():.0f}." in said
+    printed = headline(facts(ruleset, new, y))
+    assert f"On the 178 new rows {100 * right:.0f} of 100 are classified correctly (" in printed
+    assert f"majority class Grignolino: {100 * (y == 'Grignolino').mean():.0f}." in printed
     estimate = {
         "measure": "accuracy",
         "score": 0.744,
@@ -192,7 +192,7 @@ def test_accuracy_and_confusion_are_those_of_predict(wine, wine_facts):
     decided = ruleset.predict(held_out)
     assert found["performance"]["accuracy"] == (decided == y).mean()
     assert sum(n for _, _, n in found["performance"]["confusion"]) == len(y)
-    right = sum(n for truth, said, n in found["performance"]["confusion"] if truth == said)
+    right = sum(n for truth, printed, n in found["performance"]["confusion"] if truth == printed)
     assert right == (decided == y).sum()
     assert found["overview"]["is_training"] is False
     assert wine_facts["performance"]["accuracy"] == 1.0
@@ -454,21 +454,21 @@ def run(capsys, *arguments):
 
 def test_command_writes_a_report(files, capsys):
     output = files / "page.html"
-    code, said = run(capsys, "report", files / "model.json", files / "data.csv", "-o", output)
-    assert (code, said.out, said.err) == (0, "", f"Wrote {output}.\n")
+    code, printed = run(capsys, "report", files / "model.json", files / "data.csv", "-o", output)
+    assert (code, printed.out, printed.err) == (0, "", f"Wrote {output}.\n")
     found = embedded(output.read_text(encoding="utf-8"))
     assert found["performance"] == facts(small(), ROWS, LABELS)["performance"]
-    code, said = run(capsys, "report", files / "model.json", files / "data.csv", "-o", "-")
-    assert said.out == output.read_text(encoding="utf-8")
+    code, printed = run(capsys, "report", files / "model.json", files / "data.csv", "-o", "-")
+    assert printed.out == output.read_text(encoding="utf-8")
 
 
 def test_command_works_without_data_and_without_labels(files, capsys):
     output = files / "page.html"
     assert run(capsys, "report", files / "model.json", "-o", output)[0] == 0
     pd.DataFrame(ROWS, columns=["a", "b"]).to_csv(files / "bare.csv", index=False)
-    code, said = run(capsys, "report", files / "model.json", files / "bare.csv", "-o", output)
+    code, printed = run(capsys, "report", files / "model.json", files / "bare.csv", "-o", output)
     assert code == 0
-    assert "no column 'class'" in said.err
+    assert "no column 'class'" in printed.err
     assert embedded(output.read_text(encoding="utf-8"))["data"]["n_rows"] == 5
 
 
@@ -486,10 +486,10 @@ def test_command_works_without_data_and_without_labels(files, capsys):
 def test_command_explains_bad_data_in_one_sentence(files, capsys, content, message):
     (files / "bad.csv").write_text(content)
     output = files / "page.html"
-    code, said = run(capsys, "report", files / "model.json", files / "bad.csv", "-o", output)
+    code, printed = run(capsys, "report", files / "model.json", files / "bad.csv", "-o", output)
     assert code == 2
-    assert message in said.err
-    assert said.err.count("\n") == 1
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
     assert not output.exists()
 
 
@@ -505,17 +505,17 @@ def test_command_explains_bad_arguments(files, capsys):
         ((model, data, "--names", "who"), "no column 'who' to take the names of rows from"),
         ((model, data, "-o", data), "would overwrite"),
     ):
-        code, said = run(capsys, "report", *arguments)
+        code, printed = run(capsys, "report", *arguments)
         assert code == 2
-        assert message in said.err
+        assert message in printed.err
 
 
 def test_view_opens_the_browser(files, capsys, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
-    code, said = run(capsys, "view", files / "model.json", files / "data.csv")
+    code, printed = run(capsys, "view", files / "model.json", files / "data.csv")
     assert code == 0
-    assert f"Wrote {opened[0].removeprefix('file://')}." in said.err
+    assert f"Wrote {opened[0].removeprefix('file://')}." in printed.err
     monkeypatch.setattr("webbrowser.open", lambda _: False)
     assert "No browser" in run(capsys, "view", files / "model.json")[1].err
 

@@ -152,9 +152,9 @@ def test_a_sample_is_learned_from(folder, capsys):
 def test_bags_are_checked_against_all_rows(folder, capsys):
     for source in ("big.csv", "big.parquet"):
         assert fit(source, "--bags", "3", "--sample", "20", "--nominal", "code", "--seed", "0") == 0
-        said = capsys.readouterr().err
-        assert "note: The sample has 60 rows, drawn at random of 400.\n" in said
-        assert "All 400 rows were looked at: no rule covers one of another class\n" in said
+        output = capsys.readouterr().err
+        assert "note: The sample has 60 rows, drawn at random of 400.\n" in output
+        assert "All 400 rows were looked at: no rule covers one of another class\n" in output
         rules = RuleSet.load("m.json")
         assert rules.about["parameters"]["n_estimators"] == 3
         assert rules.about["parameters"]["max_samples"] == 20
@@ -195,9 +195,9 @@ def test_what_does_not_go_together_is_one_sentence(folder, arguments, message, c
     folder.drop(columns="b").to_csv("other.csv", index=False)
     folder[:100].assign(a="much").to_csv("kinds.csv", index=False)
     assert fit(*arguments) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.strip().count("\n") == 0
+    output = capsys.readouterr().err
+    assert message in output
+    assert output.strip().count("\n") == 0
 
 
 def test_a_target_that_is_not_there_is_one_sentence(folder, capsys):

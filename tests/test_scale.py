@@ -170,8 +170,8 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
         assert lean.selected_.tolist() == found[0].selected_.tolist()
     roomy = fitted(X, y, memory_limit="1 GB")
     assert roomy.selected_.tolist() == plain.selected_.tolist()
-    said = "FRRI needs about 0 MB for 500 objects and 5 attributes, but memory_limit is 0 MB: raise it, "
-    with pytest.raises(MemoryError, match=re.escape(said)):
+    message = "FRRI needs about 0 MB for 500 objects and 5 attributes, but memory_limit is 0 MB: raise it, "
+    with pytest.raises(MemoryError, match=re.escape(message)):
         fitted(X, y, memory_limit=base)
     with pytest.warns(UserWarning, match="a larger `memory_limit` may need fewer rules"):
         FRRIClassifier(memory_limit=base + 3_000).fit(X, y)
@@ -294,8 +294,10 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
         assert not hasattr(clf, "ruleset_")
         assert not hasattr(clf, "selection_")
         return
-    said = {"interrupt": "The search was stopped by an interrupt", "time": "by `time_limit`"}[end]
-    with pytest.warns(UserWarning, match=said):
+    message = {"interrupt": "The search was stopped by an interrupt", "time": "by `time_limit`"}[
+        end
+    ]
+    with pytest.warns(UserWarning, match=message):
         clf.fit(X, y)
     assert begun
     assert clf.selection_.stopped_by == end
@@ -319,7 +321,7 @@ def test_progress_estimates_the_time_of_a_step(monkeypatch):
         assert shown.outlook() == ""
         map_threads(work, [(0, 10), (10, 20), (20, 40), (40, 50)], n_jobs=1)
         map_threads(work, [(0, 3), (3, 6)], n_jobs=1)
-    told = [(25, 30), (50, 20), (75, 13)]
-    told = [f", {share}% of this step, {left} s left of it" for share, left in told]
-    assert seen == ["", *told, "", ", 50% of this step, 3 s left of it"]
+    expected = [(25, 30), (50, 20), (75, 13)]
+    expected = [f", {share}% of this step, {left} s left of it" for share, left in expected]
+    assert seen == ["", *expected, "", ", 50% of this step, 3 s left of it"]
     assert not progress.Progress.active

@@ -140,10 +140,10 @@ def test_progress_is_printed_on_request(name, capsys):
     fitted(name, X, y)
     assert capsys.readouterr() == ("", "")
     verbose = fitted(name, X, y, verbose=1)
-    said = capsys.readouterr()
-    assert not said.out
+    output = capsys.readouterr()
+    assert not output.out
     # Slow machines also show progress within a step.
-    assert re.search(rf"^{verbose._name()}: .*: \d+\.\d s$", said.err, re.MULTILINE)
+    assert re.search(rf"^{verbose._name()}: .*: \d+\.\d s$", output.err, re.MULTILINE)
     with pytest.raises(ValueError, match="verbose must be an integer from 0 on, got 'much'"):
         fitted(name, X, y, verbose="much")
 

@@ -65,14 +65,14 @@ def test_every_name_has_a_default_fallback_and_consequents_survive_saving(name):
     meaning = MEANINGS[name]
     assert Semantics(name).fallback == meaning.fallbacks[0]
     numbers = meaning.task == "regression"
-    said = {
+    consequents = {
         "class": Rule((BELOW,), "yes"),
         "votes": Rule((BELOW,), "yes", votes=(-1, 0, 0.5)),
         "bound": Rule((BELOW,), "maybe", relation="at most"),
         "number": Rule((BELOW,), 2.5),
     }
     more = {"classes": ()} if numbers else {}
-    ruleset = small([said[meaning.says]], semantics=name, **more)
+    ruleset = small([consequents[meaning.says]], semantics=name, **more)
     assert RuleSet.from_json(ruleset.to_json()) == ruleset
     assert len(ruleset.predict([[1], [5]])) == 2
     text = {

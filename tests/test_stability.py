@@ -193,10 +193,10 @@ def test_commands_print_the_stability(sized, capsys):
     _, found, folder = sized
     model, table = str(folder / "model.json"), str(folder / "rows.csv")
     assert main(["rules", model, "--stability", table, "--resamples", "2"]) == 0
-    told = capsys.readouterr()
-    for line, share in zip(told.out.splitlines()[:-1], found.returns, strict=True):  # base last
+    output = capsys.readouterr()
+    for line, share in zip(output.out.splitlines()[:-1], found.returns, strict=True):  # base last
         assert line.endswith(f"   comes back in {share:.0%}")
-    assert f"similarity of their conditions {found.similarity:.2f}" in told.err
+    assert f"similarity of their conditions {found.similarity:.2f}" in output.err
     page = folder / "page.html"
     assert main(["report", model, table, "--stability", "2", "-o", str(page)]) == 0
     assert embedded(page.read_text(encoding="utf-8"))["stability"]["n_resamples"] == 2

@@ -73,10 +73,10 @@ def test_one_of_several_jobs_takes_no_further_cores():
 
 @pytest.mark.parametrize("n_jobs", [0, True, 1.5, "all"])
 def test_what_is_no_number_of_threads(n_jobs):
-    said = "n_jobs must be None or an integer other than 0"
-    with pytest.raises(ValueError, match=said):
+    message = "n_jobs must be None or an integer other than 0"
+    with pytest.raises(ValueError, match=message):
         n_threads(n_jobs)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         RIPPERClassifier().fit([[0], [1]], [0, 1]).set_params(n_jobs=n_jobs).predict([[0]])
 
 
