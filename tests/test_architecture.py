@@ -74,7 +74,7 @@ def test_names_with_an_underscore_are_imported_in_their_package_only():
 
 
 @pytest.mark.parametrize("package", ["explain", "export", "plots", "report", "cli"])
-def test_what_uses_rule_sets_uses_their_public_api(package):
+def test_packages_that_use_rule_sets_use_their_public_api(package):
     for path in [*SOURCE.glob(f"{package}.py"), *(SOURCE / package).rglob("*.py")]:
         assert "SLF001" not in path.read_text("utf-8"), f"{path} uses a private attribute"
 

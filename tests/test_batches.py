@@ -74,7 +74,7 @@ ENDINGS = ["csv", "tsv", "parquet"]
 @pytest.mark.filterwarnings("ignore:.*first column has no name")
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.usefixtures("small")
-def test_parts_are_the_whole(files, ending):
+def test_parts_add_up_to_the_table(files, ending):
     path = files / f"people.{ending}"
     parts = list(read_batches(path, {"key": ()}))
     assert len(parts) > 4

@@ -195,7 +195,7 @@ CALL = """
     """
 
 
-def test_what_was_compiled_with_another_callee_is_not_used_and_nothing_deleted(tmp_path):
+def test_kernels_compiled_with_another_callee_are_neither_used_nor_deleted(tmp_path):
     sources, kept = tmp_path / "sources", tmp_path / "kept"
     sources.mkdir()
     (sources / "caller_kernels.py").write_text(textwrap.dedent(CALLER))

@@ -226,7 +226,7 @@ def test_hundreds_of_rules(dialect, request):
 
 
 @pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
-def test_types_and_texts_of_columns(dialect, request):
+def test_types_and_strings_of_columns(dialect, request):
     """Types of a database, numbers and dates in text, a zone, empty texts, upper and lower case."""
     connection = request.getfixturevalue(dialect)
     frame = pd.DataFrame(

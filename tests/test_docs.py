@@ -221,7 +221,7 @@ def named(paths):
 
 @posix
 @pytest.mark.parametrize("page", named(PAGES))
-def test_code_and_commands_do_what_the_page_says(page, tmp_path, monkeypatch):
+def test_code_and_commands_have_the_shown_outputs(page, tmp_path, monkeypatch):
     needs_node = "$ node" in page.read_text(encoding="utf-8")
     if needs_node and not IN_CI and shutil.which("node") is None:
         pytest.skip("node is not installed")

@@ -91,7 +91,7 @@ def test_conditions_are_added_changed_and_removed():
     assert RULES.with_condition(0, b).without_condition(0, 0)[0].conditions == (b,)
 
 
-def test_an_edited_ruleset_survives_its_file(tmp_path):
+def test_an_edited_rule_set_is_saved_and_loaded(tmp_path):
     edited = RULES.with_changed_rule(0, weight=0.5).with_rule(Rule((), 1, 0.1))
     edited.save(tmp_path / "rules.json")
     assert RuleSet.load(tmp_path / "rules.json") == edited

@@ -75,7 +75,7 @@ def test_learners_convert_every_column_once(name):
         assert found.shape == getattr(expected, method)(FRAME).shape
 
 
-def test_questions_to_a_ruleset_convert_every_column_once():
+def test_methods_of_a_rule_set_convert_every_column_once():
     """Only columns that rules use are converted."""
     ruleset = FRRIClassifier().fit(FRAME, Y).ruleset_
     table = CountedFrame(FRAME)
@@ -203,7 +203,7 @@ def test_an_encoded_table_of_other_columns_is_refused(attributes):
         to_matrix(table, attributes)
 
 
-def test_weights_and_gaps_of_encoded_tables():
+def test_weights_and_missing_values_of_encoded_tables():
     clf = LEARNERS["modlem"].make().fit(encode_frame(FRAME), Y, sample_weight=[1, 0, 2, 1, 1, 1])
     assert clf.ruleset_.class_counts == (3.0, 3.0)
     gap = encode_frame(FRAME.assign(colour=["red", None, *FRAME["colour"][2:]]))

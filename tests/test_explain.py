@@ -550,7 +550,7 @@ def test_a_class_leads_by_the_sum_of_its_votes():
     assert found.firing[1].contribution == -0.4
 
 
-def test_the_command_explains_numbers_too(tmp_path, capsys):
+def test_the_command_explains_regression_too(tmp_path, capsys):
     model = tmp_path / "model.json"
     prices().save(model)
     assert main(["explain", str(model), "age=75", "rooms=5"]) == 0

@@ -691,7 +691,7 @@ def test_a_category_is_recognized_in_any_form(
     assert [a[0] for a in node.run(to_javascript(ruleset), rows)] == expected
 
 
-def test_what_is_no_number_is_missing(duck):
+def test_values_that_are_not_numeric_are_missing(duck):
     ruleset = RuleSet(
         (Rule((NumericCondition("n", core_high=1, support_high=1),), "low"),),
         (Attribute("n"),),
@@ -761,7 +761,7 @@ def test_rules_that_sql_cannot_express_get_one_sentence(change, options, message
 # ---------------------------------------------------------------- programs
 
 
-def test_python_explains_what_it_cannot_read():
+def test_python_modules_explain_unreadable_values():
     evaluator = python_module(MIXED)
     row = {"n": 1.5, "b": False, "d": "2022-01-09", "o": "mid"}
     known = evaluator.degrees(row)
@@ -918,7 +918,7 @@ def test_hostile_names_stay_literals_of_programs():
             assert not set(export(ruleset)) & {"\x1b", "\u2028", "\r"} or name == "sql"
 
 
-def test_an_empty_ruleset_can_be_exported(duck, bare_python, node):
+def test_an_empty_rule_set_can_be_exported(duck, bare_python, node):
     ruleset = RuleSet((), (Attribute("n", 0, 1),), (1, 2), class_counts=(1, 2))
     for export in FORMATS.values():
         assert isinstance(export(ruleset), str | bytes)

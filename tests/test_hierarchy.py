@@ -160,7 +160,7 @@ def test_a_parent_holds_where_its_rules_do(tree, wines):
             assert not (covers[2] & ~covers[0]).any()
 
 
-def test_texts_and_values(tree):
+def test_text_and_values(tree):
     lines = str(tree).splitlines()
     assert len(lines) == len(list(tree.nodes()))
     assert [line.split()[0] for line in tree.text(depth=0).splitlines() if line[0] != "I"] == [

@@ -362,7 +362,7 @@ def test_threads_do_not_matter(monkeypatch):
 
 @coarse
 @pytest.mark.parametrize("kind", KINDS)
-def test_blocks_sent_elsewhere_make_the_whole(monkeypatch, kind):
+def test_blocks_sent_to_other_processes_give_the_same_result(monkeypatch, kind):
     monkeypatch.setattr(bitmap_backend, "BLOCK_ROWS", 9)
     rng = np.random.default_rng(17)
     for n, m, n_classes in ((1, 2, 1), (40, 4, 1), (90, 3, 3), (150, 6, 2)):

@@ -176,7 +176,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("path", "value", "message"), BY_SCHEMA + BY_HAND)
-def test_what_does_not_fit_gets_one_sentence(path, value, message):
+def test_invalid_content_gets_one_sentence(path, value, message):
     with pytest.raises(ValueError, match=message) as caught:
         RuleSet.from_dict(changed(path, value))
     assert len(str(caught.value)) < 600
@@ -227,7 +227,7 @@ def endless(pipe):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_no_more_is_read_of_an_endless_stream_than_a_ruleset_may_have(tmp_path, monkeypatch):
+def test_reading_an_endless_stream_stops_at_the_maximum_size(tmp_path, monkeypatch):
     monkeypatch.setattr(json_format, "LARGEST_FILE", 3 * 2**20)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

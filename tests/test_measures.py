@@ -134,7 +134,7 @@ def test_importance_of_attributes_in_regression_is_the_loss_of_r2():
         (3, RULES.classes[0], 1.5, "not 1.5"),
     ],
 )
-def test_importance_of_what_cannot_be_measured(rows, label, repeats, message):
+def test_importance_without_a_measure(rows, label, repeats, message):
     with pytest.raises(ValueError, match=message):
         permutation_importance(RULES, X[:rows], [label] * rows, repeats=repeats)
 

@@ -121,7 +121,7 @@ def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     ]
 
 
-def test_numbers_that_count_on_are_left_out_whatever_they_are_called(folder, capsys):
+def test_consecutive_numbers_are_left_out_under_any_name(folder, capsys):
     rows = [(1000 + i + i // 20, 1960 + i, i * 7 % 60, *r) for i, (_, *r) in enumerate(ROWS * 3)]
     (folder / "x.csv").write_text(table(rows, "Kundennummer,year,age,crp mg/l,kind,y"))
     output, model = fitted(capsys, "--no-check")

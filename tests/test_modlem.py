@@ -80,7 +80,7 @@ def test_approximations_follow_the_definition(table, kind):
         assert set(np.flatnonzero(found[c])) == naive.approximation(rows, classes, c, kind)
 
 
-def test_many_columns_tell_objects_apart():
+def test_many_columns_discern_objects():
     # More combinations of values than an integer can encode, and only the last columns differ.
     n = 50
     ranks = np.vstack([np.tile(np.arange(n) // 2 * 2, (70, 1)), np.arange(n) % 2, [0] * n])

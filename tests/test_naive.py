@@ -127,7 +127,7 @@ def test_a_mixed_table_by_hand():
 
 
 @pytest.mark.parametrize("kind", ["AT_MOST", "AT_LEAST", "UNUSED"])
-def test_restricted_attributes_start_and_end_as_said(kind):
+def test_restricted_attributes_start_and_end_as_declared(kind):
     for values, labels in random_tables(30, seed=7):
         initial = [kind] + ["SIMILAR"] * (values.shape[1] - 1)
         confidence = naive.confidences(values, labels, initial)
@@ -213,7 +213,7 @@ def test_scaling_of_constant_new_and_extreme_values():
 
 
 @pytest.mark.parametrize("kind", naive.TRIED_IN_ORDER)
-def test_a_relation_fails_by_what_it_lacks_to_1(kind):
+def test_a_relation_fails_by_1_minus_its_degree(kind):
     grid = np.arange(9) / 8
     for a_u in grid:
         for a_v in grid:
@@ -230,7 +230,7 @@ def test_the_one_sided_kinds_fail_on_the_right_side():
 @pytest.mark.parametrize(
     "implicator",
     [
-        lambda x, y: min(1, 1 - x + y),  # Lukasiewicz
+        lambda x, y: min(1, 1 - x + y),  # Łukasiewicz
         lambda x, y: max(1 - x, y),  # Kleene-Dienes
         lambda x, y: 1 - x + x * y,  # Reichenbach
     ],

@@ -229,7 +229,7 @@ def test_keyboard_alone_is_enough(visit, wine):
 # ------------------------------------------------------------------ what-if
 
 
-def test_what_if_follows_rows_sliders_and_pasted_texts(visit, wine):
+def test_what_if_follows_rows_sliders_and_pasted_text(visit, wine):
     ruleset, X, y = wine
     page = visit.report(ruleset, X, y)
     page.click("#tab-what-if")
@@ -486,7 +486,7 @@ def check_overview(page, model, X, y):
         assert int(row[-1]) == used[row[0]]
 
 
-def test_what_is_shown_belongs_to_the_rules_shown(visit, wine, tmp_path):
+def test_results_belong_to_the_displayed_rules(visit, wine, tmp_path):
     ruleset, X, y = wine
     page = visit.report(ruleset, X, y)
     check_overview(page, ruleset, X, y)

@@ -273,7 +273,7 @@ def test_on_a_phone_the_decision_stays_in_view(pages, wine):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_the_nearest_rule_is_shown_with_what_fails(pages):
+def test_the_nearest_rule_is_shown_with_its_failing_conditions(pages):
     attributes = (Attribute("a", 0, 9), Attribute("b", categories=("p", "q")))
     first = Rule((NumericCondition("a", 3, 4, 5, 6), NominalCondition("b", frozenset("q"))), "x")
     second = Rule((NumericCondition("a", 7, 8),), "y")

@@ -194,7 +194,7 @@ cells = st.text(
     st.sampled_from(",;\t|"),
 )
 @settings(max_examples=often(120), deadline=None)
-def test_what_pandas_writes_is_read_back(rows, separator):
+def test_files_of_pandas_are_read_back(rows, separator):
     frame = pd.DataFrame({"n": [n for n, _ in rows], "t": [f"_{t}" for _, t in rows]})
     found = read(frame.to_csv(index=False, sep=separator))
     assert columns(found) == columns(frame)

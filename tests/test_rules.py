@@ -564,7 +564,7 @@ def test_every_kind_of_missing_value_is_missing():
         (("0", "1"), {"0"}, [0, -0.0, "-0.0", False, 1]),
     ],
 )
-def test_a_condition_and_a_ruleset_agree_on_what_a_value_is(categories, allowed, values):
+def test_conditions_and_rule_sets_agree_on_values(categories, allowed, values):
     condition = NominalCondition("c", frozenset(allowed))
     rules = RuleSet((Rule((condition,), 1),), (Attribute("c", categories=categories),), (1,))
     column = pd.Series(values, dtype=object)
@@ -596,7 +596,7 @@ def test_missing_values_fail_or_hold():
         ({"rules": (Rule((NominalCondition("age", frozenset("a")),), "no"),)}, "does not fit"),
     ],
 )
-def test_rulesets_that_do_not_fit_together_are_refused(change, message):
+def test_inconsistent_rule_sets_are_refused(change, message):
     fields = {
         name: getattr(example(), name)
         for name in (
@@ -785,7 +785,7 @@ def test_labels_keep_null_characters_at_their_ends():
 
 
 @pytest.mark.parametrize("text", ["20200125", "now", "2020"])
-def test_texts_that_are_no_iso_dates_are_refused(text):
+def test_strings_that_are_not_iso_dates_are_refused(text):
     day = Attribute("day", 18000, 19000, kind="date")
     rules = RuleSet((Rule((NumericCondition("day", 1, 1),), "no"),), (day,), ("no",))
     with pytest.raises(ValueError, match="Column 'day' does not hold dates"):

@@ -191,7 +191,7 @@ def test_bags_are_checked_against_all_rows(folder, capsys):
         (["big.csv", "--sample", "50", "--set", "x=1"], "has no parameter 'x'"),
     ],
 )
-def test_what_does_not_go_together_is_one_sentence(folder, arguments, message, capsys):
+def test_conflicting_options_get_one_sentence(folder, arguments, message, capsys):
     folder.drop(columns="b").to_csv("other.csv", index=False)
     folder[:100].assign(a="much").to_csv("kinds.csv", index=False)
     assert fit(*arguments) == 2

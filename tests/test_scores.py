@@ -148,7 +148,7 @@ def test_progress_is_printed_on_request(name, capsys):
         fitted(name, X, y, verbose="much")
 
 
-def test_numbers_too(capsys):
+def test_progress_of_a_regression(capsys):
     frame = pd.DataFrame({"a": np.random.default_rng(0).random(40).round(1)})
     AdditiveRulesRegressor(verbose=True).fit(frame, (frame.a**2).rename("b"))
     assert "rules one after another" in capsys.readouterr().err

@@ -115,7 +115,7 @@ def test_rules_of_random_tables_make_sense(name, drawn):
         ([NumericCondition("week", 4, 5), NumericCondition("week", 6, 7)], "two conditions"),
     ],
 )
-def test_what_makes_no_sense_is_found(conditions, complaint):
+def test_senseless_conditions_are_found(conditions, complaint):
     frame = pd.DataFrame({"week": [1, 20, 52], "flag": [0, 1, 1]})
     attributes = Attribute("week", 1, 52), Attribute("flag", 0, 1)
     rules = RuleSet((Rule(tuple(conditions), "yes"),), attributes, ("no", "yes"))

@@ -117,7 +117,7 @@ def test_the_same_seed_has_the_same_result():
     assert 0 <= one.similarity <= 1
 
 
-def test_numbers():
+def test_regression():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     found = stability(AdditiveRulesRegressor(max_rules=4), X[:150], y[:150], n_resamples=3)
     assert len(found.returns) == len(found.ruleset) == 4

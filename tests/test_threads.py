@@ -72,7 +72,7 @@ def test_one_of_several_jobs_takes_no_further_cores():
 
 
 @pytest.mark.parametrize("n_jobs", [0, True, 1.5, "all"])
-def test_what_is_no_number_of_threads(n_jobs):
+def test_invalid_numbers_of_threads(n_jobs):
     message = "n_jobs must be None or an integer other than 0"
     with pytest.raises(ValueError, match=message):
         n_threads(n_jobs)
@@ -119,7 +119,7 @@ def test_results_do_not_depend_on_the_number_of_threads(learner, monkeypatch):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_every_learner_refuses_what_is_no_number_of_threads(learner):
+def test_every_learner_refuses_invalid_numbers_of_threads(learner):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0"):
         clone(learner).set_params(n_jobs=0).fit(X, y)

@@ -85,7 +85,7 @@ def test_docstrings_use_the_words_of_the_field(source):
 
 
 @pytest.mark.parametrize("script", [pytest.param(p, id=p.name) for p in SCRIPTS])
-def test_texts_of_the_report_use_the_words_of_the_field(script):
+def test_messages_of_the_report_use_the_words_of_the_field(script):
     lines = script.read_text(encoding="utf-8").splitlines()
     texts = [" ".join(STRING.findall(line)) for line in lines]
     found = found_in("\n".join(texts), script.relative_to(ROOT).as_posix())
