@@ -1,7 +1,7 @@
 """Bundle the scripts and the style sheets of the report page into one file each, with esbuild.
 
-`make page` runs it after a change of src/frri/report/static; with `--check` it fails if the files
-are not current. Users of the package need neither esbuild nor Node.
+`make page` runs it after a change of src/frri/report/static. With `--check`, it fails if the files
+are not up to date. Users of the package need neither esbuild nor Node.
 """
 
 import subprocess
@@ -33,7 +33,7 @@ def bundle(folder: Path, esbuild: Path = ESBUILD) -> None:
 
 
 def is_current(esbuild: Path = ESBUILD) -> bool:
-    """Return whether the committed files are what esbuild makes of the sources."""
+    """Return whether the committed files are those that esbuild writes."""
     with tempfile.TemporaryDirectory() as folder:
         bundle(Path(folder), esbuild)
         return all(

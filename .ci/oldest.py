@@ -1,6 +1,6 @@
-"""Print constraints for pip: the oldest version that pyproject.toml allows of everything `frri` runs with.
+"""Print constraints for pip: the oldest versions that pyproject.toml allows for dependencies of `frri`.
 
-What only tests and documents the project (the extras `dev` and `docs`) is left as new as it comes.
+Dependencies of tests and documentation (the extras `dev` and `docs`) are not constrained.
 """
 
 import re
@@ -16,5 +16,5 @@ for name in extras.keys() - {"dev", "docs"}:
     needed += [line for line in extras[name] if not line.startswith("frri[")]
 bounds = {re.match(r"([\w.-]+)(?:\[.*\])?>=([\w.]+)", line).groups() for line in needed}
 print("\n".join(sorted(f"{name}=={version}" for name, version in bounds)))
-# Later ones warn of how the oldest matplotlib and scikit-learn use them, or are unknown to these.
+# Later versions issue warnings with the oldest matplotlib and scikit-learn, or are not supported by them.
 print("polars<1.40", "pyparsing<3.3", "pytest<9", sep="\n")

@@ -1,4 +1,4 @@
-// Functions of the language that esbuild may shorten, as it does those of the page.
+// Built-in functions whose names esbuild may shorten, like those of the page.
 const { abs, floor, max, min, round } = Math;
 const { isFinite, isNaN } = Number;
 export {

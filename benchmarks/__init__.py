@@ -1,1 +1,4 @@
-"""Speed, memory and scaling, always as ratios against a named opponent in the same run."""
+"""Benchmarks of accuracy, speed, memory and scaling.
+
+Times are compared with those of a named baseline, measured in the same run.
+"""

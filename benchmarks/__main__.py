@@ -1,7 +1,7 @@
-"""`make bench` runs everything; `python -m benchmarks NAME ...` only what is named.
+"""Run all benchmarks (`make bench`), or some of them (`python -m benchmarks NAME ...`).
 
-`python -m benchmarks --against REVISION NAME ...` runs every one of them twice, first in the code of an
-earlier revision with the benchmarks of that revision, then in the code at hand.
+`python -m benchmarks --against REVISION NAME ...` runs each benchmark twice: in the code of an earlier
+revision, with the benchmarks of that revision, then in the current code.
 """
 
 import importlib
@@ -45,8 +45,8 @@ BENCHMARKS = (
 def main() -> None:
     names = sys.argv[1:]
     if names[:1] == ["--against"]:
-        revision, *named = names[1:]
-        compare(revision, named or BENCHMARKS)
+        revision, *chosen = names[1:]
+        compare(revision, chosen or BENCHMARKS)
         return
     print(f"frri {frri.__version__}, Python {platform.python_version()}, numpy {np.__version__}")
     for name in names or BENCHMARKS:
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def compare(revision, names) -> None:
-    """The same benchmarks in two states of the repository, in turns."""
+    """Run the same benchmarks in two states of the repository, in turns."""
     archive = subprocess.run(
         ["git", "archive", revision], cwd=HERE, capture_output=True, check=True
     ).stdout
@@ -64,7 +64,7 @@ def compare(revision, names) -> None:
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
         for name in names:
-            for state, place in ((revision, Path(folder)), ("now", HERE)):
+            for state, place in ((revision, Path(folder)), ("current", HERE)):
                 print(f"\n# {name}, {state}", flush=True)
                 environment = {**os.environ, "PYTHONPATH": str(place / "src")}
                 command = [sys.executable, "-m", "benchmarks", name]

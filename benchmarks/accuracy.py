@@ -1,12 +1,12 @@
-"""Accuracy and size of all classifiers on the paper's datasets and on ordinary tables, beside scikit-learn's.
+"""Accuracy and size of all classifiers and of other packages, on the paper's datasets and on ordinary tables.
 
-    python -m benchmarks.accuracy paper additive forest     # 18 datasets, ten folds
+    python -m benchmarks.accuracy paper additive forest     # the 18 datasets, ten folds
     python -m benchmarks.accuracy repeated additive forest  # the same with three other random seeds
     python -m benchmarks.accuracy ordinary additive tree    # ordinary tables, two splits 70/30
 
-Without names of methods all of them are run. Results go to `benchmarks/results/COLLECTION.csv`, one row for each
-method, dataset and fold; rows that are there already are kept, so that a run can be continued. `python -m
-benchmarks.docs` writes them into the documentation.
+Without names of methods, all methods are run. Results go to `benchmarks/results/COLLECTION.csv`, one row for each
+method, dataset and fold; existing rows are kept, so that an interrupted run can be continued. `python -m
+benchmarks.docs` writes the results into the documentation.
 """
 
 import csv
@@ -54,14 +54,14 @@ FIELDS = [
 ]
 
 
-def encoded(model):
-    """A model of scikit-learn for tables with categories and missing values."""
-    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+def with_encoding(model):
+    """Return a scikit-learn model with imputation, scaling and one-hot encoding before it."""
+    numeric = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     columns = ColumnTransformer(
         [
-            ("numbers", numbers, make_column_selector(dtype_include="number")),
+            ("numeric", numeric, make_column_selector(dtype_include="number")),
             (
-                "texts",
+                "categorical",
                 OneHotEncoder(handle_unknown="ignore", sparse_output=False),
                 make_column_selector(dtype_exclude="number"),
             ),
@@ -71,37 +71,37 @@ def encoded(model):
 
 
 def pruned_tree():
-    """A tree of at most 20 leaves, their number chosen by cross-validation."""
+    """Return a decision tree of at most 20 leaves, their number chosen by cross-validation."""
     leaves = {"max_leaf_nodes": range(2, 21)}
     return GridSearchCV(DecisionTreeClassifier(random_state=0), leaves, cv=5)
 
 
 def figs():
-    """FIGS of imodels with its default settings."""
+    """Return FIGS of imodels with its default settings."""
     from imodels import FIGSClassifier
 
     return FIGSClassifier()
 
 
 def rulefit():
-    """RuleFit of imodels with its default settings, for two classes."""
+    """Return RuleFit of imodels with its default settings, for two classes."""
     from imodels import RuleFitClassifier
 
     return RuleFitClassifier(random_state=0)
 
 
 def boosting_machine():
-    """Explainable boosting machine with its default settings, in one process."""
+    """Return an explainable boosting machine with its default settings, in one process."""
     from interpret.glassbox import ExplainableBoostingClassifier
 
     return ExplainableBoostingClassifier(random_state=0, n_jobs=1)
 
 
 class RuleKit(ClassifierMixin, BaseEstimator):
-    """RuleKit with its default settings, for classes that are numbers."""
+    """RuleKit with its default settings, for integer classes."""
 
     def fit(self, X, y):
-        """Learn rules."""
+        """Fit the rules."""
         from rulekit.classification import RuleClassifier
 
         target = pd.Series(np.asarray(y).astype(str), name="class")
@@ -142,29 +142,29 @@ METHODS = {
     "frri bagging": lambda: frri.FRRIBaggingClassifier(work_limit=5_000, random_state=0),
     "modlem": frri.MODLEMClassifier,
     "quickrules": frri.QuickRulesClassifier,
-    "tree": lambda: encoded(pruned_tree()),
-    "figs": lambda: encoded(figs()),
-    "rulefit": lambda: encoded(rulefit()),
-    "rulekit": lambda: encoded(RuleKit()),
-    "forest": lambda: encoded(RandomForestClassifier(random_state=0)),
-    "forest balanced": lambda: encoded(
+    "tree": lambda: with_encoding(pruned_tree()),
+    "figs": lambda: with_encoding(figs()),
+    "rulefit": lambda: with_encoding(rulefit()),
+    "rulekit": lambda: with_encoding(RuleKit()),
+    "forest": lambda: with_encoding(RandomForestClassifier(random_state=0)),
+    "forest balanced": lambda: with_encoding(
         RandomForestClassifier(random_state=0, min_samples_leaf=3, **BALANCED)
     ),
-    "extra trees": lambda: encoded(ExtraTreesClassifier(random_state=0)),
-    "extra trees balanced": lambda: encoded(
+    "extra trees": lambda: with_encoding(ExtraTreesClassifier(random_state=0)),
+    "extra trees balanced": lambda: with_encoding(
         ExtraTreesClassifier(random_state=0, min_samples_leaf=3, **BALANCED)
     ),
-    "boosting": lambda: encoded(HistGradientBoostingClassifier(random_state=0)),
-    "boosting balanced": lambda: encoded(
+    "boosting": lambda: with_encoding(HistGradientBoostingClassifier(random_state=0)),
+    "boosting balanced": lambda: with_encoding(
         HistGradientBoostingClassifier(random_state=0, **BALANCED)
     ),
-    "ebm": lambda: encoded(boosting_machine()),
-    "logistic": lambda: encoded(LogisticRegression(max_iter=2_000)),
-    "logistic balanced": lambda: encoded(LogisticRegression(max_iter=2_000, **BALANCED)),
-    "svm": lambda: encoded(SVC(probability=True, random_state=0)),
-    "svm balanced": lambda: encoded(SVC(probability=True, random_state=0, **BALANCED)),
+    "ebm": lambda: with_encoding(boosting_machine()),
+    "logistic": lambda: with_encoding(LogisticRegression(max_iter=2_000)),
+    "logistic balanced": lambda: with_encoding(LogisticRegression(max_iter=2_000, **BALANCED)),
+    "svm": lambda: with_encoding(SVC(probability=True, random_state=0)),
+    "svm balanced": lambda: with_encoding(SVC(probability=True, random_state=0, **BALANCED)),
 }
-# Other learners with a maximum number of rules; rules of FRRI are selected greedily.
+# Other estimators with a maximum number of rules; FRRI selects its rules greedily.
 LIMITED = {
     "compact": frri.CompactFRRIClassifier,
     "furia": partial(frri.FURIAClassifier, random_state=0),
@@ -180,7 +180,8 @@ METHODS |= {
 }
 METHODS["frri greedy"] = LIMITED["frri"]
 
-# Methods whose fits take minutes: only the first fold, with two classes on the paper's datasets the first two.
+# Methods whose fits take minutes: only the first fold is measured, or the first two folds of the paper's datasets
+# with two classes.
 LONG_FITS = ("ebm",)
 # Methods that support two classes only.
 TWO_CLASSES = ("rulefit",)
@@ -203,37 +204,40 @@ def measure(collection, methods):
         for method in methods:
             if method in TWO_CLASSES and y.nunique() > 2:
                 continue
-            few = 2 if collection == "paper" and y.nunique() == 2 else 1
-            most = few if method in LONG_FITS else len(folds)
-            for fold, (train, test) in enumerate(folds[:most]):
+            n_measured = 2 if collection == "paper" and y.nunique() == 2 else 1
+            n_folds = n_measured if method in LONG_FITS else len(folds)
+            for fold, (train, test) in enumerate(folds[:n_folds]):
                 if (method, name, str(fold)) not in known:
                     row = evaluate(METHODS[method](), X, y, train, test)
                     append(path, {"method": method, "dataset": name, "fold": fold} | row)
 
 
 def tables(collection):
-    """Name, features, labels and pairs of training and test rows of each table."""
+    """Yield the name, features, labels and pairs of training and test rows of each table."""
     if collection != "ordinary":
         for name in NAMES:
             data, folds = load(name), []
             for seed in (0,) if collection == "paper" else (1, 2, 3):
                 splitter = StratifiedKFold(10, shuffle=True, random_state=seed)
                 folds += splitter.split(data.X, data.y)
-            yield name, data.X, coded(data.y), folds
+            yield name, data.X, encode_labels(data.y), folds
         return
     for name in ordinary_tables.ALL:
         X, y = ordinary_tables.table(name)
         splits = StratifiedShuffleSplit(2, test_size=0.3, random_state=0)
-        yield name, X, coded(y), [*splits.split(X, y)]
+        yield name, X, encode_labels(y), [*splits.split(X, y)]
 
 
-def coded(labels):
-    """Classes as numbers, in the order of their names."""
+def encode_labels(labels):
+    """Return the classes as integers, in the order of their names."""
     return pd.Series(np.unique(labels, return_inverse=True)[1])
 
 
 def evaluate(model, X, y, train, test):
-    """Measures of a model; balanced accuracy is the mean recall of the classes in the test part."""
+    """Fit a model and return its measures.
+
+    Balanced accuracy is the mean recall of the classes that occur in the test rows.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = process_time()
@@ -241,17 +245,17 @@ def evaluate(model, X, y, train, test):
         fitted = process_time()
         predicted = model.predict(X.iloc[test])
         ended = process_time()
-        shares = model.predict_proba(X.iloc[test])
+        probabilities = model.predict_proba(X.iloc[test])
         truth = y.iloc[test]
         recalls = recall_score(truth, predicted, labels=np.unique(truth), average=None)
-    shares = pd.DataFrame(shares, columns=model.classes_)
-    shares = shares.reindex(columns=np.unique(y), fill_value=0.0).clip(1e-6)
-    shares = shares.div(shares.sum(axis=1), axis=0)
+    probabilities = pd.DataFrame(probabilities, columns=model.classes_)
+    probabilities = probabilities.reindex(columns=np.unique(y), fill_value=0.0).clip(1e-6)
+    probabilities = probabilities.div(probabilities.sum(axis=1), axis=0)
     rules, conditions = size_of(model)
     return {
         "accuracy": accuracy_score(truth, predicted),
         "balanced_accuracy": recalls.mean(),
-        "log_loss": log_loss(truth, shares.to_numpy(), labels=list(shares)),
+        "log_loss": log_loss(truth, probabilities.to_numpy(), labels=list(probabilities)),
         "rules": rules,
         "conditions": conditions,
         "fit_s": fitted - start,
@@ -260,7 +264,7 @@ def evaluate(model, X, y, train, test):
 
 
 def size_of(model):
-    """Number of rules and their mean length; leaves of a tree; nothing for large models."""
+    """Return the number of rules and their mean length; leaves of a tree; nothing for large models."""
     if hasattr(model, "ruleset_"):
         lengths = [len(rule.conditions) for rule in model.ruleset_]
         return len(lengths), np.mean(lengths) if lengths else 0.0
@@ -294,7 +298,7 @@ def append(path, row):
 
 
 def summarize(collection):
-    """Print the mean over the datasets of each method, of the design and confirmation tables apart."""
+    """Print the means of each method over the datasets, also separately for design and confirmation tables."""
     groups = {"all": None}
     if collection == "ordinary":
         groups |= {"design": ordinary_tables.DESIGN, "confirmation": ordinary_tables.CONFIRMATION}
@@ -306,7 +310,7 @@ def summarize(collection):
 
 
 def summary(collection, names=None):
-    """Number of datasets and mean of every field over the datasets, by method."""
+    """Return the number of datasets and the mean of every field over the datasets, by method."""
     found = {method: defaultdict(list) for method in METHODS}
     for row in read(RESULTS / f"{collection}.csv"):
         if names is None or row["dataset"] in names:

@@ -1,12 +1,12 @@
-"""Additive rules on the paper's eighteen sets: sizes, defaults, and what each default is worth.
+"""Additive rules on the paper's 18 datasets: sizes, and an ablation of every default.
 
-    python -m benchmarks.additive                      default size, nine sets, three random splits
+    python -m benchmarks.additive                      default size, nine datasets, three random splits
     python -m benchmarks.additive --ablation           every default changed, one at a time
     python -m benchmarks.additive --sizes              small, default, mid, large, without class weights
     python -m benchmarks.additive --sets all --folds DIR      the folds in DIR/NAME.csv (row, fold)
 
-The defaults were chosen on the first nine sets (TUNED); the other nine only confirm. Balanced accuracy
-is taken fold by fold over the classes present, then averaged over folds and sets.
+The defaults were tuned on nine datasets (TUNED) and confirmed on the other nine. Balanced accuracy is the mean
+recall of the classes that occur in the test fold, averaged over folds and datasets.
 """
 
 import argparse
@@ -38,7 +38,7 @@ TUNED = [
 ]
 SETS = {"tuned": TUNED, "others": [n for n in NAMES if n not in TUNED], "all": list(NAMES)}
 
-# Rules allowed with K classes.
+# Maximum number of rules for K classes.
 SIZES = {
     "small, K + 3.5": (lambda k: {"max_rules": round(k + 3.5)}, ()),
     "default, 2K + 6": (lambda _: {}, ()),
@@ -50,14 +50,14 @@ SIZES = {
 ABLATION = {
     "default": (lambda _: {}, ()),
     "no base scores": (lambda _: {}, ((search, "BASE_PENALTY", 1e9),)),
-    "crisp sides": (lambda _: {}, ((classifier, "WIDTH", 1e-6),)),
-    "half the ramp": (lambda _: {}, ((classifier, "WIDTH", 0.24),)),
-    "twice the ramp": (lambda _: {}, ((classifier, "WIDTH", 0.96),)),
+    "crisp bounds": (lambda _: {}, ((classifier, "WIDTH", 1e-6),)),
+    "half the ramp width": (lambda _: {}, ((classifier, "WIDTH", 0.24),)),
+    "twice the ramp width": (lambda _: {}, ((classifier, "WIDTH", 0.96),)),
     "lambda 2 / K": (lambda _: {}, ((classifier, "PENALTY", 2.0),)),
     "lambda 32 / K": (lambda _: {}, ((classifier, "PENALTY", 32.0),)),
-    "no polish": (lambda _: {}, ((search, "POLISHES", 0),)),
-    "a condition is worth 1.05": (lambda _: {}, ((search, "LEAST_FACTOR", 1.05),)),
-    "a condition is worth 1.3": (lambda _: {}, ((search, "LEAST_FACTOR", 1.3),)),
+    "no refinement of conditions": (lambda _: {}, ((search, "POLISHES", 0),)),
+    "gain of a condition 1.05": (lambda _: {}, ((search, "LEAST_FACTOR", 1.05),)),
+    "gain of a condition 1.3": (lambda _: {}, ((search, "LEAST_FACTOR", 1.3),)),
     "16 thresholds": (lambda _: {}, ((columns, "MAX_THRESHOLDS", 16),)),
     "membership of at least 5": (lambda _: {}, ((search, "LEAST_MEMBERSHIP", 5.0),)),
     "2 conditions": (lambda _: {"max_conditions": 2}, ()),
@@ -70,13 +70,15 @@ ABLATION = {
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", choices=SETS, default="tuned")
-    parser.add_argument("--splits", type=int, default=3, help="how many random splits")
-    parser.add_argument("--folds", type=Path, help="a folder of given folds, instead of splits")
+    parser.add_argument("--splits", type=int, default=3, help="number of random splits")
+    parser.add_argument(
+        "--folds", type=Path, help="folder of given folds, instead of random splits"
+    )
     parser.add_argument("--ablation", action="store_true")
     parser.add_argument("--sizes", action="store_true")
     parser.add_argument("--only", help="variants whose name contains this")
     arguments = parser.parse_args()
-    compiled(columns)  # from now on it is used for small tables as well
+    compiled(columns)  # also for small tables
     variants = (
         ABLATION
         if arguments.ablation
@@ -89,15 +91,15 @@ def main():
     print(f"{'':<28}balanced  plain  rules  conditions  log loss  CPU s a fit")
     for label, (parameters, changes) in variants.items():
         with changed(changes):
-            figures = [measured(table, parameters, arguments) for table in tables.values()]
-        mean = np.mean(figures, axis=0)
+            results = [measure(table, parameters, arguments) for table in tables.values()]
+        mean = np.mean(results, axis=0)
         print(
             f"{label:<28}{mean[0]:8.4f} {mean[1]:6.4f} {mean[2]:6.2f} {mean[3]:11.2f} "
             f"{mean[4]:9.3f} {mean[5]:12.3f}",
             flush=True,
         )
         if len(variants) == 1:
-            for name, row in zip(tables, figures, strict=True):
+            for name, row in zip(tables, results, strict=True):
                 print(f"  {name:<26}{row[0]:8.4f} {row[1]:6.4f} {row[2]:6.2f} {row[3]:11.2f}")
 
 
@@ -113,8 +115,8 @@ def changed(changes):
             one.stop()
 
 
-def measured(table, parameters, arguments):
-    """Mean figures of one set."""
+def measure(table, parameters, arguments):
+    """Return the mean results of one dataset."""
     X, y = table.X.to_numpy(float), table.y
     options = parameters(len(np.unique(y)))
     rows = []
@@ -124,11 +126,11 @@ def measured(table, parameters, arguments):
             warnings.simplefilter("ignore")
             fit = AdditiveRulesClassifier(**options, n_jobs=1).fit(X[train], y[train])
         seconds = process_time() - start
-        shares = fit.predict_proba(X[test])
-        answers, truth = fit.classes_[shares.argmax(axis=1)], y[test]
+        probabilities = fit.predict_proba(X[test])
+        answers, truth = fit.classes_[probabilities.argmax(axis=1)], y[test]
         own = np.zeros(len(truth))
         for c, label in enumerate(fit.classes_):
-            own[truth == label] = shares[truth == label, c]
+            own[truth == label] = probabilities[truth == label, c]
         rules = fit.ruleset_.rules
         rows.append(
             (
@@ -144,7 +146,7 @@ def measured(table, parameters, arguments):
 
 
 def folds(table, arguments):
-    """Training and test rows."""
+    """Yield training and test rows."""
     if arguments.folds:
         with (arguments.folds / f"{table.name}.csv").open() as file:
             fold = np.array([int(row["fold"]) for row in csv.DictReader(file)])
@@ -154,7 +156,7 @@ def folds(table, arguments):
     for split in range(arguments.splits):
         shuffled = StratifiedKFold(10, shuffle=True, random_state=split)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # classes with fewer than ten objects
+            warnings.simplefilter("ignore")  # classes with fewer than ten rows
             yield from shuffled.split(table.X, table.y)
 
 

@@ -1,9 +1,9 @@
-"""Bagged additive rules beside a random forest: the first five of the ten given folds of the 18 sets.
+"""Bagged additive rules and a random forest on the first five of ten folds of the 18 datasets.
 
     python -m benchmarks.bagged [SET ...] [--only=LEARNER,...]
 
-Balanced and plain accuracy, logarithmic loss, and CPU seconds of a fit. Sets are taken in the order of their
-size; the means are of those so far.
+Columns: balanced accuracy, accuracy, log loss and CPU seconds of a fit. Datasets are in the order of the expected
+time; the last lines have the means.
 """
 
 import sys
@@ -36,14 +36,14 @@ def main(names=(), only=tuple(LEARNERS)):
     tables = [load(name) for name in names or NAMES]
     for data in sorted(tables, key=lambda data: len(data.y) * len(np.unique(data.y)) ** 2):
         for learner in only:
-            found[learner].append(measured(LEARNERS[learner], data))
+            found[learner].append(measure(LEARNERS[learner], data))
         row = "".join("  {:.3f} {:.3f} {:.3f} {:.1f}".format(*rows[-1]) for rows in found.values())
         print(f"{data.name:<18}{row}", flush=True)
     for learner, rows in found.items():
         print(f"{learner:<28}{{:.3f}} {{:.3f}} {{:.3f}} {{:.1f}}".format(*np.mean(rows, axis=0)))
 
 
-def measured(make, data):
+def measure(make, data):
     X, y = data.X.to_numpy(), data.y
     folds = assign_folds(data, 10, 0)
     rows = []
@@ -53,11 +53,13 @@ def measured(make, data):
             warnings.simplefilter("ignore")
             fit = make().fit(X[~test], y[~test])
         seconds = process_time() - start
-        shares = fit.predict_proba(X[test])
-        said = fit.classes_[shares.argmax(axis=1)]
-        own = (shares * (y[test][:, None] == fit.classes_)).sum(axis=1)
+        probabilities = fit.predict_proba(X[test])
+        predicted = fit.classes_[probabilities.argmax(axis=1)]
+        own = (probabilities * (y[test][:, None] == fit.classes_)).sum(axis=1)
         loss = -np.log(np.clip(own, 1e-15, 1.0)).mean()
-        rows.append([balanced_accuracy(y[test], said), accuracy(y[test], said), loss, seconds])
+        rows.append(
+            [balanced_accuracy(y[test], predicted), accuracy(y[test], predicted), loss, seconds]
+        )
     return np.mean(rows, axis=0)
 
 

@@ -1,10 +1,10 @@
-"""FRRI on bags beside FRRI and the learners of few rules, on the 18 sets.
+"""FRRI bagging, FRRI, Compact FRRI and additive rules on the 18 datasets.
 
-    python -m benchmarks bagging                 the table; bagging.csv beside it has every set
-    python -m benchmarks.bagging [LEARNER ...]   only these; what bagging.csv has of others stays there
+    python -m benchmarks bagging                 means; bagging.csv has the results of every dataset
+    python -m benchmarks.bagging [LEARNER ...]   only these estimators; rows of others in bagging.csv are kept
 
-The first three of the ten folds. The search for the fewest rules has a limited effort, the same for FRRI
-and for the pool, so that results can be reproduced anywhere; seconds are those of one processor.
+The first three of ten folds are measured. The search for a minimum-size rule set has the same work limit in FRRI
+and in the pool, so that the results do not depend on the machine. Times are CPU seconds of one thread.
 """
 
 import csv
@@ -36,13 +36,13 @@ FIELDS = ("learner", "set", "balanced", "plain", "rules", "conditions", "seconds
 
 
 def main(learners=()):
-    """Measure the learners named, or all, and show the means of all that are measured."""
+    """Measure some or all estimators, and print the means of all measured ones."""
     known = {}
     if FILE.exists():
         with FILE.open(encoding="utf-8") as file:
             known = {(row[0], row[1]): row[2:] for row in list(csv.reader(file))[1:]}
     for learner in learners or LEARNERS:
-        means(LEARNERS[learner], load(NAMES[0]), 1)  # whatever has to be compiled
+        means(LEARNERS[learner], load(NAMES[0]), 1)  # compiles the kernels
         for name in NAMES:
             row = means(LEARNERS[learner], load(name), FOLDS)
             known[learner, name] = [f"{value:.4f}" for value in row]

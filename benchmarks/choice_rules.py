@@ -1,11 +1,11 @@
-"""How `frri fit` should choose a model: rules of the choice, compared inside training parts.
+"""Rules by which `frri fit` could choose a model, compared inside the training rows of 30 tables.
 
-    python -m benchmarks.choice_rules [FILE]    # folds into FILE (npz), then the table
+    python -m benchmarks.choice_rules [FILE]    # writes the folds to FILE (npz), then prints the table
 
-Only the training parts of the 30 tables of `benchmarks.default_path` are used, so that its test parts stay
-unseen. Models are cross-validated on five folds; a rule chooses by three of them, and the choice is tested on the
-other two, in all ten divisions. Regret is the accuracy that the choice lacks to the best of the candidates and two
-trees on the same two folds.
+Only the training rows of the tables of `benchmarks.default_path` are used; its test rows stay unseen. Models are
+cross-validated on five folds. A rule chooses a model by its scores on three folds, and the choice is tested on the
+other two, for all ten such divisions. Regret is the difference in accuracy between the choice and the best of the
+candidates and two trees, on the same two folds.
 """
 
 import sys
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from benchmarks.default_path import CLOSE, COMPETITORS, MOST_ROWS, TABLES, competitor
+from benchmarks.default_path import CLOSE, COMPETITORS, MOST_ROWS, TABLES, run_competitor
 from benchmarks.ordinary_tables import table
 
 CANDIDATES = ("ripper", "additive", "furia", "compact")
@@ -36,7 +36,7 @@ def main():
 
 
 def measure(name):
-    """Folds of the training rows, and for each method whether rows are correct, and conditions."""
+    """Return the fold of each training row, and for each method the correct rows and the number of conditions."""
     X, y = table(name)
     X, _, y, _ = train_test_split(X, y, test_size=0.3, stratify=y, random_state=1)
     fold = np.empty(len(y), dtype=int)
@@ -47,38 +47,38 @@ def measure(name):
     for method in METHODS:
         if len(X) > MOST_ROWS.get(method, np.inf):
             continue
-        right, conditions = np.empty(len(y), dtype=bool), np.zeros(N_SPLITS)
+        is_correct, conditions = np.empty(len(y), dtype=bool), np.zeros(N_SPLITS)
         for k, (kept, held) in enumerate(splits):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 model = COMPETITORS[method]()
-                _, predicted, size = competitor(model, X.iloc[kept], y.iloc[kept], X.iloc[held])
-            right[held] = np.asarray(predicted, dtype=str) == y.iloc[held].to_numpy()
+                _, predicted, size = run_competitor(model, X.iloc[kept], y.iloc[kept], X.iloc[held])
+            is_correct[held] = np.asarray(predicted, dtype=str) == y.iloc[held].to_numpy()
             conditions[k] = size[1] or 0
-        found |= {method: right, f"{method} conditions": conditions}
+        found |= {method: is_correct, f"{method} conditions": conditions}
     return found
 
 
 class Scores:
-    """Scores of candidates on some folds: what a rule chooses by."""
+    """Scores of the candidates on the folds by which a rule chooses."""
 
     def __init__(self, known, chosen):
         fold = known["fold"]
         rows = np.isin(fold, chosen)
         self.names = [name for name in CANDIDATES if name in known]
-        self.right = {name: known[name][rows].astype(float) for name in self.names}
-        self.score = {name: right.mean() for name, right in self.right.items()}
+        self.correct = {name: known[name][rows].astype(float) for name in self.names}
+        self.score = {name: is_correct.mean() for name, is_correct in self.correct.items()}
         sizes = {name: known[f"{name} conditions"] for name in self.names}
         self.conditions = {name: sizes[name][list(chosen)].mean() for name in self.names}
         self.best = max(self.names, key=self.score.get)
 
     def error(self, one, other):
-        """Standard error of the difference of two scores."""
-        difference = self.right[one] - self.right[other]
+        """Return the standard error of the difference between two scores."""
+        difference = self.correct[one] - self.correct[other]
         return difference.std() / np.sqrt(len(difference))
 
     def close(self, leader, most):
-        """Candidates within one standard error and `most` of a leader."""
+        """Return the candidates within one standard error and `most` of a leader."""
         return [
             name
             for name in self.names
@@ -86,11 +86,11 @@ class Scores:
         ]
 
     def simplest(self, names):
-        """The one with the fewest conditions."""
+        """Return the candidate with the fewest conditions."""
         return min(names, key=self.conditions.get)
 
     def favorite(self):
-        """Additive rules unless another one is better by more than one standard error."""
+        """Return additive rules, or a candidate that is better by more than one standard error."""
         lacks = self.score[self.best] - self.score["additive"]
         return "additive" if lacks <= self.error(self.best, "additive") else self.best
 

@@ -1,13 +1,13 @@
-"""The model that `frri fit` chooses, beside all that it could have chosen, on 30 ordinary tables.
+"""The model that `frri fit` chooses on 30 ordinary tables, compared with all candidates, trees and a forest.
 
-    python -m benchmarks.default_path              # run what is missing, and print all
+    python -m benchmarks.default_path              # run missing methods, and print all results
     python -m benchmarks.default_path NAME ...     # run some tables again
-    python -m benchmarks.default_path docs         # the table of the documentation
+    python -m benchmarks.default_path docs         # write the table into the documentation
 
-`frri fit TABLE --target COLUMN` sees 70 % of the rows; accuracies are those of the other 30 %. Competitors are
-each estimator alone, trees and a forest. Regret is the accuracy that the choice lacks to the best readable
-competitor, which has at most 40 rules or leaves. Conditions of the chosen models that make no sense (outside the
-training data, contradictions, fractions of integers; see `tests/sensible_rules.py`) are counted and printed. Results
+`frri fit TABLE --target COLUMN` is run on 70 % of the rows; accuracies are those on the other 30 %. Competitors are
+the single estimators, trees and a forest. Regret is the difference in accuracy between the choice and the best
+readable competitor, which has at most 40 rules or leaves. Conditions of the chosen models that make no sense (outside
+the training data, contradictions, fractions of integers; see `tests/sensible_rules.py`) are counted and printed. Results
 go to `benchmarks/results/default_path.csv`, one row for each table and method.
 """
 
@@ -27,7 +27,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.accuracy import encoded, read
+from benchmarks.accuracy import read, with_encoding
 from benchmarks.ordinary_tables import CONFIRMATION, FURTHER, table
 from frri import RuleSet
 from frri.cli import main as frri
@@ -58,7 +58,7 @@ MOST_ROWS = {"compact": 8_000, "frri": 800}
 
 
 def tree(leaves):
-    return encoded(DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0))
+    return with_encoding(DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0))
 
 
 COMPETITORS = {
@@ -67,7 +67,7 @@ COMPETITORS = {
     "tree pruned by CV": lambda: GridSearchCV(
         tree(10), {"decisiontreeclassifier__max_leaf_nodes": LEAVES}, cv=5
     ),
-    "forest": lambda: encoded(RandomForestClassifier(random_state=0)),
+    "forest": lambda: with_encoding(RandomForestClassifier(random_state=0)),
 }
 
 
@@ -98,9 +98,9 @@ def run(name, done):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             choice, predicted, size, *senseless = (
-                chosen(X, y, X_test)
+                run_command(X, y, X_test)
                 if method == "frri fit"
-                else competitor(COMPETITORS[method](), X, y, X_test)
+                else run_competitor(COMPETITORS[method](), X, y, X_test)
             )
         seconds = process_time() - start
         accuracy = (np.asarray(predicted, dtype=str) == y_test.to_numpy()).mean()
@@ -113,7 +113,7 @@ def run(name, done):
         yield known | found
 
 
-def chosen(X, y, X_test):
+def run_command(X, y, X_test):
     """Run the command on files; return its choice, predictions, size and senseless conditions."""
     with tempfile.TemporaryDirectory() as folder:
         train, test, model, out = (
@@ -122,18 +122,18 @@ def chosen(X, y, X_test):
         X.assign(**{"the target": y}).to_csv(train, index=False)
         X_test.to_csv(test, index=False)
         options = ["--target", "the target", "--task", "classification", "-o", model]
-        with contextlib.redirect_stderr(io.StringIO()) as said:
+        with contextlib.redirect_stderr(io.StringIO()) as output:
             if frri(["fit", train, *options]) or frri(["predict", model, test, "-o", out]):
-                raise SystemExit(said.getvalue())
+                raise SystemExit(output.getvalue())
         ruleset = RuleSet.load(model)
         predicted = pd.read_csv(out, dtype=str, keep_default_na=False)["prediction"]
-        choice = re.search(r"^Model \((.*?)\)", said.getvalue(), re.MULTILINE)[1]
-        # Slopes of strict FRRI end where the paper has them end; its cores are checked.
+        choice = re.search(r"^Model \((.*?)\)", output.getvalue(), re.MULTILINE)[1]
+        # The slopes of FRRI are those of the paper and may end outside the data; only its cores are checked.
         senseless = senseless_conditions(ruleset, pd.read_csv(train), is_exact=choice == "frri")
     return choice, predicted, size_of(ruleset), senseless
 
 
-def competitor(model, X, y, X_test):
+def run_competitor(model, X, y, X_test):
     """Fit a model; return no choice, the predictions and the size."""
     predicted = model.fit(X, y).predict(X_test)
     if hasattr(model, "ruleset_"):
@@ -158,7 +158,7 @@ def write(rows):
 
 
 def regret(rows):
-    """The result of the command, the best readable competitor, and the difference of their accuracies."""
+    """Return the result of the command, the best readable competitor, and the difference in accuracy."""
     own = next(row for row in rows if row["method"] == "frri fit")
     readable = [
         row
@@ -186,7 +186,7 @@ def show(name, rows):
 
 
 def summary():
-    """One paragraph on all tables that have been run."""
+    """Return one paragraph about all measured tables."""
     by_name = {}
     for row in read(RESULTS):
         by_name.setdefault(row["dataset"], []).append(row)
@@ -218,7 +218,7 @@ def summary():
 
 
 def with_table(text):
-    """A page with the paragraph and the table as they are now."""
+    """Return a page with the current paragraph and table."""
     lines = ["<!-- default path -->", summary(), ""]
     lines.append(
         "| table | choice | rules | conditions | accuracy | best readable | forest | CPU s |"

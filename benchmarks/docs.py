@@ -1,10 +1,10 @@
-"""Tables of results and the picture of sizes in the documentation, from `benchmarks/results/*.csv`.
+"""Write the tables of results and the figure of sizes into the documentation, from `benchmarks/results/*.csv`.
 
     python -m benchmarks.docs
 
-A table stands between `<!-- results: NAME -->` and `<!-- end of results -->` in `README.md` or a page of `docs/`;
-`tests/test_docs.py` checks that all of them are current. `python -m benchmarks.accuracy`, `.regression` and `.ordinal`
-measure and write the files of results.
+Tables are between `<!-- results: NAME -->` and `<!-- end of results -->` in `README.md` and pages of `docs/`;
+`tests/test_docs.py` checks that they are up to date. `python -m benchmarks.accuracy`, `.regression` and `.ordinal` write
+the files of results.
 """
 
 import csv
@@ -17,14 +17,15 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 MEASURED = "frri 0.2.0, November 2026"
-# Collections and methods that were measured on some datasets or folds only, by table, and those shown beside them.
+# By table: collection and method that was measured on some datasets or folds only. `COMPARED` lists the methods that
+# these tables compare it with.
 PARTIAL = {
     "few-folds": ("paper", "ebm"),
     "one-split": ("ordinary", "ebm"),
     "two-classes": ("paper", "rulefit"),
     "two-classes-ordinary": ("ordinary", "rulefit"),
 }
-BESIDE = ("additive", "additive balanced", "compact", "forest", "forest balanced", "boosting")
+COMPARED = ("additive", "additive balanced", "compact", "forest", "forest balanced", "boosting")
 BLOCK = re.compile(r"<!-- results: ([\w-]+) -->\n.*?<!-- end of results -->", re.DOTALL)
 
 LABELS = {
@@ -65,7 +66,7 @@ LABELS = {
     "svm": "SVM",
     "svm balanced": "SVM, class-weighted",
 }
-# Collections of the tables of models with a maximum number of rules.
+# Collections of the tables about a maximum number of rules.
 LIMITS = {"limits": "paper", "limits-ordinary": "ordinary"}
 LIMITED = ("additive", "compact", "ripper", "furia", "modlem", "frri")
 SIZES = (10, 20, 40)
@@ -123,7 +124,7 @@ CAPTIONS = {
 
 
 def main() -> None:
-    """Write all tables and the picture."""
+    """Write all tables and the figure."""
     for page in pages():
         text = page.read_text("utf-8")
         if BLOCK.search(text):
@@ -136,7 +137,7 @@ def pages():
 
 
 def with_tables(text):
-    """A page with its tables of results as they are now."""
+    """Return a page with its current tables of results."""
     return BLOCK.sub(
         lambda match: "\n".join(
             [f"<!-- results: {match[1]} -->", *table(match[1]), "<!-- end of results -->"]
@@ -146,7 +147,7 @@ def with_tables(text):
 
 
 def table(name):
-    """Lines of a table in Markdown, and what it shows."""
+    """Return the lines of a table in Markdown, with its caption."""
     if name == "models":
         return models()
     if name == "orders":
@@ -159,7 +160,7 @@ def table(name):
         "ordinal": ("error", "kappa", "rules", "conditions"),
     }
     fields = columns.get(name, columns["ordinary"])
-    means, n_datasets = beside(name, fields) if name in PARTIAL else summary(name, fields)
+    means, n_datasets = compare_partial(name, fields) if name in PARTIAL else summary(name, fields)
     if name in ("regression", "ordinal"):
         chosen = sorted(means, key=lambda m: means[m][0], reverse=name == "regression")
     else:
@@ -172,7 +173,7 @@ def table(name):
 
 
 def models():
-    """The models of frri and what they are for, beside others, on both collections."""
+    """Return the table of models, their purposes and results, on both collections."""
     fields = ("accuracy", "balanced_accuracy", "rules")
     ordinary, paper = summary("ordinary", fields)[0], summary("paper", fields)[0]
     unknown = np.full(len(fields), np.nan)
@@ -186,7 +187,7 @@ def models():
 
 
 def limits(table):
-    """Models of frri with a maximum number of rules."""
+    """Return the table of models with a maximum number of rules."""
     fields = (*SCORES, "rules", "conditions")
     means, n_datasets = summary(LIMITS[table], fields)
     body = []
@@ -201,7 +202,7 @@ def limits(table):
 
 
 def orders():
-    """One row for each kind of candidate rules and number of folds."""
+    """Return one row for each kind of candidate rules and number of folds."""
     found = defaultdict(list)
     for row in read("orders"):
         values = [row[f] for f in ("plain", "balanced", "rules", "conditions", "proved", "seconds")]
@@ -235,24 +236,24 @@ def show(field, value):
     return "" if np.isnan(value) else MEASURES[field][1].format(value)
 
 
-def beside(name, fields):
-    """Means over the folds of datasets on which the method of a table was measured."""
+def compare_partial(name, fields):
+    """Return means over the folds and datasets on which the method of a table was measured."""
     collection, partial = PARTIAL[name]
     rows = read(collection)
     measured = {(r["dataset"], r["fold"]) for r in rows if r["method"] == partial}
-    chosen = {partial, *BESIDE}
+    chosen = {partial, *COMPARED}
     shared = [r for r in rows if (r["dataset"], r["fold"]) in measured]
     return averages([row for row in shared if row["method"] in chosen], fields)
 
 
 def summary(collection, fields):
-    """Means over all folds."""
+    """Return means over all folds."""
     partial = [method for _, method in PARTIAL.values()]
     return averages([row for row in read(collection) if row["method"] not in partial], fields)
 
 
 def averages(rows, fields):
-    """Means of the fields over the datasets by method, and the number of datasets.
+    """Return the means of the fields over the datasets by method, and the number of datasets.
 
     A method that was not run on all datasets is left out.
     """
@@ -274,7 +275,7 @@ def read(collection):
 
 
 def draw(path):
-    """Accuracy by number of rules on both collections; models without rules are lines."""
+    """Draw accuracy by number of rules for both collections; models without rules are horizontal lines."""
     import matplotlib.pyplot as plt
 
     plt.rcParams |= {"svg.hashsalt": "sizes", "font.size": 9, "svg.fonttype": "none"}

@@ -1,7 +1,7 @@
-"""Exported Python and JavaScript against the modules of an earlier commit, and the time of exports.
+"""Speed and size of exported Python and JavaScript, compared with an earlier commit, and time of exports.
 
-`python -m benchmarks.exports` fits models exports them with this package and with that of
-the commit (by `git archive`), and prints microseconds per row, bytes, and seconds to export 500 rules.
+`python -m benchmarks.exports` fits models, exports them with the current code and with that of the earlier commit
+(by `git archive`), and prints microseconds per row, bytes, and seconds to export 500 rules.
 """
 
 import io

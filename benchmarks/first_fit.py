@@ -1,7 +1,7 @@
-"""The first FRRI fit of an installation: pima and winequality-red, cold and warm, with and without numba.
+"""Time of the first FRRI fit after installation, on pima and winequality-red, with and without numba.
 
-Each measurement runs in a new process, in CPU seconds without imports. Cold: with an empty folder for
-compiled code. Warm: with the kernels compiled and loaded by an earlier fit of the same process.
+Each measurement runs in a new process; times are CPU seconds without imports. Cold: with an empty cache of compiled
+code. Warm: with the kernels compiled and loaded by an earlier fit in the same process.
 """
 
 import json
@@ -39,11 +39,11 @@ CASES = (
 
 
 def main():
-    print(f"{'dataset':<18}{'case':<22}{'CPU s':>8}{'rules':>7}   proved")
+    print(f"{'dataset':<18}{'case':<22}{'CPU s':>8}{'rules':>7}   status of rules and conditions")
     for name in ("pima", "winequality-red"):
-        for case, state, switched_off in CASES:
+        for case, state, disable_jit in CASES:
             with tempfile.TemporaryDirectory() as cache:
-                changes = {"NUMBA_CACHE_DIR": cache, "NUMBA_DISABLE_JIT": switched_off}
+                changes = {"NUMBA_CACHE_DIR": cache, "NUMBA_DISABLE_JIT": disable_jit}
                 output = subprocess.run(
                     [sys.executable, "-c", CODE, name, state],
                     check=True,
@@ -51,6 +51,6 @@ def main():
                     text=True,
                     env={**os.environ, **changes},
                 )
-            seconds, n_rules, *proved = json.loads(output.stdout)
-            print(f"{name:<18}{case:<22}{seconds:>8.2f}{n_rules:>7}   {', '.join(proved)}")
-    print("at most 10 wanted cold, with and without numba")
+            seconds, n_rules, *statuses = json.loads(output.stdout)
+            print(f"{name:<18}{case:<22}{seconds:>8.2f}{n_rules:>7}   {', '.join(statuses)}")
+    print("target: at most 10 s cold, with and without numba")

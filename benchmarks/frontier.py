@@ -1,9 +1,8 @@
-"""The fewest errors of so many rules out of pools on pima, and how much of it is proved in a minute.
+"""Minimum number of errors of 1 to 8 rules from several pools on pima, and the proven part of it.
 
     python -m benchmarks.frontier [SECONDS]
 
-Each pool gets that many seconds (60) of the processor, so that other work on the machine does not count, for
-sizes from 1 to 8.
+Each pool is searched for SECONDS (60) of CPU time, which other processes do not affect.
 """
 
 import sys
@@ -20,7 +19,7 @@ from frri.pareto import best_subset, matching_bound
 
 
 def pools(X, y):
-    """Name and rulesets."""
+    """Yield the name and the rule sets of each pool."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield (

@@ -1,10 +1,9 @@
-"""Fit every estimator on many tables and compare hashes of everything it gives with the recorded ones.
+"""Compare hashes of models, predictions and exports of every estimator on many tables with recorded ones.
 
 `python -m benchmarks.golden --check` prints the differences and exits with 1 if there are any;
-`--record` writes `benchmarks/golden.json` again. Both may be restricted: `--only frri,ripper` by
-estimator and `--tables wine,mixed0` by table. A hash covers the model file without its provenance,
-predicted labels, probabilities (ten digits), the certificate, and what exported SQL (SQLite), Python and
-JavaScript answer.
+`--record` writes `benchmarks/golden.json`. `--only frri,ripper` restricts both to some estimators,
+`--tables wine,mixed0` to some tables. Hashes cover the model file without its provenance, predicted labels,
+probabilities (ten digits), the certificate, and the predictions of exported SQL (SQLite), Python and JavaScript.
 """
 
 import argparse
@@ -40,8 +39,11 @@ process.stdout.write(JSON.stringify(rows.map((row) => m.predict(row))));
 """
 
 
-def some(kind, **parameters):
-    """A maker of an estimator; of parameters with several names, the one that the class has."""
+def maker(kind, **parameters):
+    """Return a function that creates an estimator.
+
+    A parameter `a_or_b` is the one of the parameters `a` and `b` that the class has.
+    """
 
     def make():
         names = kind().get_params()
@@ -59,29 +61,32 @@ if additive_bagging is None:
     additive_bagging = frri.BaggedRulesClassifier
 n_estimators = "n_bags_or_n_estimators"
 CLASSIFIERS = {
-    "frri": some(frri.FRRIClassifier),
-    "compact": some(frri.CompactFRRIClassifier),
-    "ripper": some(frri.RIPPERClassifier, random_state=0),
-    "furia": some(frri.FURIAClassifier, random_state=0),
-    "modlem": some(frri.MODLEMClassifier),
-    "modlem-entropy": some(frri.MODLEMClassifier, criterion="entropy"),
-    "additive": some(frri.AdditiveRulesClassifier),
-    "additive-bagging": some(additive_bagging, random_state=0, **{n_estimators: 3}),
-    "frri-bagging": some(frri.FRRIBaggingClassifier, random_state=0, **{n_estimators: 3}),
-    "quickrules": some(frri.QuickRulesClassifier),
+    "frri": maker(frri.FRRIClassifier),
+    "compact": maker(frri.CompactFRRIClassifier),
+    "ripper": maker(frri.RIPPERClassifier, random_state=0),
+    "furia": maker(frri.FURIAClassifier, random_state=0),
+    "modlem": maker(frri.MODLEMClassifier),
+    "modlem-entropy": maker(frri.MODLEMClassifier, criterion="entropy"),
+    "additive": maker(frri.AdditiveRulesClassifier),
+    "additive-bagging": maker(additive_bagging, random_state=0, **{n_estimators: 3}),
+    "frri-bagging": maker(frri.FRRIBaggingClassifier, random_state=0, **{n_estimators: 3}),
+    "quickrules": maker(frri.QuickRulesClassifier),
 }
 ORDINAL = {
-    "frri-ordinal": some(frri.FRRIOrdinalClassifier),
-    "additive-ordinal": some(frri.AdditiveRulesOrdinalClassifier),
+    "frri-ordinal": maker(frri.FRRIOrdinalClassifier),
+    "additive-ordinal": maker(frri.AdditiveRulesOrdinalClassifier),
 }
 REGRESSORS = {
-    "frri-regressor": some(frri.FRRIRegressor),
-    "additive-regressor": some(frri.AdditiveRulesRegressor),
+    "frri-regressor": maker(frri.FRRIRegressor),
+    "additive-regressor": maker(frri.AdditiveRulesRegressor),
 }
 
 
 def mixed_table(seed):
-    """Categories, ordered categories, dates, integers, missing values, duplicates and contradictions."""
+    """Return a random table and a score for its target.
+
+    It has categories, ordered categories, dates, integers, missing values, duplicates and contradictions.
+    """
     random = np.random.default_rng(seed)
     n = int(random.integers(40, 160))
     frame = pd.DataFrame(
@@ -110,7 +115,7 @@ def mixed_table(seed):
 
 
 def tables():
-    """Return name, samples, target, task and weights of every table."""
+    """Yield name, samples, target, task and weights of every table."""
     for name in NAMES:
         data = dataset(name)
         yield name, data.X[::2], data.y[::2], "classification", None
@@ -132,8 +137,8 @@ def tables():
             yield f"mixed{seed}-ordinal", frame, pd.cut(score, 4, labels=False), "ordinal", None
 
 
-def facts(make, X, y, weights):
-    """Return everything that is compared, as text by name."""
+def collect_results(make, X, y, weights):
+    """Return the compared results, as strings by name."""
     estimator = make()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -152,12 +157,12 @@ def facts(make, X, y, weights):
     if selection is not None and "status" in selection:
         found["certificate"] = json.dumps([selection.status, int(selection.n_rules)])
     if len(rules.rules) <= MOST_EXPORTED_RULES:
-        found.update(exported(rules, pd.DataFrame(X)[:EXPORTED_ROWS]))
+        found.update(predict_with_exports(rules, pd.DataFrame(X)[:EXPORTED_ROWS]))
     return found
 
 
-def exported(rules, frame):
-    """Return what exported SQL, Python and JavaScript predict for some rows."""
+def predict_with_exports(rules, frame):
+    """Return the predictions of exported SQL, Python and JavaScript for some rows."""
     frame = frame.copy()
     frame.columns = [attribute.name for attribute in rules.attributes]
     for name in frame:
@@ -178,7 +183,7 @@ def exported(rules, frame):
     database.executemany(f"INSERT INTO data VALUES ({places})", values)
     answers = database.execute(to_sql(rules, "data")).fetchall()
     # A database returns rows in any order.
-    found["sql"] = json.dumps(sorted(json.dumps(rounded(row)) for row in answers))
+    found["sql"] = json.dumps(sorted(json.dumps(round_floats(row)) for row in answers))
     database.close()
     if shutil.which("node"):
         with tempfile.TemporaryDirectory() as folder:
@@ -194,12 +199,12 @@ def exported(rules, frame):
     return found
 
 
-def rounded(row):
+def round_floats(row):
     return [round(value, 10) if isinstance(value, float) else value for value in row]
 
 
 def hashes(only, wanted):
-    """Return the hashes by table, estimator and kind of fact."""
+    """Return the hashes by table, estimator and kind of result."""
     found = {}
     kinds = {"classification": CLASSIFIERS, "ordinal": ORDINAL, "regression": REGRESSORS}
     for table, X, y, task, weights in tables():
@@ -209,7 +214,7 @@ def hashes(only, wanted):
             if only and name not in only:
                 continue
             start = process_time()
-            for kind, text in facts(make, X, y, weights).items():
+            for kind, text in collect_results(make, X, y, weights).items():
                 key = f"{table}/{name}/{kind}"
                 found[key] = hashlib.sha256(text.encode()).hexdigest()[:12]
             print(f"{table} {name}: {process_time() - start:.1f} s", file=sys.stderr, flush=True)

@@ -1,12 +1,12 @@
-"""CPU time and peak memory of a fit for 1,000 to 1,000,000 rows, beside scikit-learn's unpruned tree.
+"""CPU time and peak memory of FRRI for 1,000 to 1,000,000 rows, compared with scikit-learn's unpruned tree.
 
     python -m benchmarks growth
     python -m benchmarks.growth 100000x10 1000000x5 20000x10+5000 ...
 
-Each size runs in a process of its own, so that the peak is its own; `MB` is what the fit took beyond what the
-process had before. Selection is given no effort beyond a complete cover and a first bound, unless a number
-after `+` says how much: then the gap that is left is what counts. CPU seconds are those of all threads. The
-exponent is the slope of a straight line through the logarithms. The two largest sizes take minutes each.
+Each size runs in a separate process; `MB` is the memory that the fit adds to that of the process. Selection ends with
+a greedy cover and a first bound; a number after `+` is its work limit, and `gap` the remaining optimality gap. CPU
+seconds are those of all threads. The exponent is the slope of a straight line through the logarithms. The two largest
+sizes take minutes each.
 """
 
 import json
@@ -32,7 +32,7 @@ X, y = make_classification(max(n, 200_000), m, **kind, flip_y=0.0, class_sep=1.5
 X, y = X[:n].copy(), y[:n].copy()
 rng = np.random.default_rng(0)
 for module in (matrix, local_search) if effort else (matrix,):
-    compiled(module)  # the search would load them only once they pay
+    compiled(module)  # a search loads them only after some work
 for rows in (12_000, 5_000):  # loads or compiles the other kernels
     z = rng.random((rows, m))
     FRRIClassifier(work_limit=1 if effort else 0).fit(z, z[:, 0] > 0.5)
@@ -43,7 +43,7 @@ def memory(what):
 start = time.process_time()
 DecisionTreeClassifier(random_state=0).fit(X, y)
 tree = time.process_time() - start
-open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+open("/proc/self/clear_refs", "w").write("5")  # resets the peak
 before = memory("VmRSS")
 start = time.process_time()
 clf = FRRIClassifier(work_limit=int(effort or 0)).fit(X, y)

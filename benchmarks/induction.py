@@ -1,7 +1,7 @@
-"""Confidences, shortening and covering on pima, against the paper's pseudo-code transcribed.
+"""Time of induction (confidences, shortening, covering) on pima, compared with the paper's pseudo-code.
 
-The opponent is `literal_induction` of `tests/naive.py`: numpy over the objects, Python loops over
-attributes and kinds of conditions.
+The baseline is `literal_induction` of `tests/naive.py`: numpy over the objects, Python loops over attributes and
+types of conditions.
 """
 
 import sys
@@ -30,7 +30,7 @@ def main():
         induction.induce(values, classes, order, compiled=compiled)
         seconds = best(lambda: induction.induce(values, classes, order, compiled=compiled), 100)  # noqa: B023
         print(f"{path:<10}{seconds:.6f} s, {literal / seconds:.0f} times faster")
-    # Classes as numbers, of which all pairs are compared.
+    # Numeric targets, for which all pairs of objects are compared.
     numbers = induction.Graded(classes, 1.0)
     graded = best(lambda: induction.induce(values, numbers, order), 20)
-    print(f"{'numbers':<10}{graded:.6f} s, {literal / graded:.0f} times faster")
+    print(f"{'numeric':<10}{graded:.6f} s, {literal / graded:.0f} times faster")

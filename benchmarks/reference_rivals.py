@@ -1,12 +1,12 @@
-"""RIPPER and FURIA next to their Java originals: accuracy, number of rules, length.
+"""RIPPER and FURIA compared with their Java originals: accuracy, number of rules and length.
 
-Ten-fold cross-validation on the folds the originals were measured on, averaged over five seeds (other
-ones in every fold: a seed also decides in which order equally frequent classes are learned). The
-figures of the originals (several seeds, mean and standard deviation of the ten-fold means) are in
-tests/reference/ripper_furia.csv; "!" marks what is beyond the tolerance: balanced accuracy 2.5 standard
-deviations or 0.02, rules 15 %, length 10 %; for the mean over the sets 0.01, 5 % and 5 %.
+Ten-fold cross-validation on the folds of the originals, averaged over five seeds (different ones in every fold: a
+seed also determines the order of equally frequent classes). The results of the originals (several seeds, mean and
+standard deviation of the ten-fold means) are in tests/reference/ripper_furia.csv. "!" marks differences beyond the
+tolerance: balanced accuracy 2.5 standard deviations or 0.02, rules 15 %, length 10 %; for the mean over the datasets
+0.01, 5 % and 5 %.
 
-    python benchmarks/reference_rivals.py [RIPPER] [FURIA] [data set ...]
+    python benchmarks/reference_rivals.py [RIPPER] [FURIA] [dataset ...]
 """
 
 import csv
@@ -43,7 +43,7 @@ def compare(algorithm, rows):
     )
     means = []
     for row in rows:
-        ours = cross_validated(LEARNERS[algorithm], load(row["dataset"]))
+        ours = cross_validate(LEARNERS[algorithm], load(row["dataset"]))
         theirs = {name: float(row[name]) for name in ("bacc", "bacc_sd", "rules", "length")}
         means.append([*ours, theirs["bacc"], theirs["rules"], theirs["length"]])
         show(row["dataset"], ours, theirs, (max(2.5 * theirs["bacc_sd"], 0.02), 0.15, 0.10))
@@ -52,8 +52,8 @@ def compare(algorithm, rows):
     show("mean", mean[:4], theirs, (0.01, 0.05, 0.05))
 
 
-def cross_validated(learner, dataset):
-    """Balanced accuracy, rules, mean length and fit time, over ten folds and five seeds."""
+def cross_validate(learner, dataset):
+    """Return mean balanced accuracy, rules, length and fit time over ten folds and five seeds."""
     X, y = dataset.X, dataset.y
     results = []
     warnings.filterwarnings("ignore", "y_pred contains classes not in y_true|The least populated")
@@ -72,12 +72,12 @@ def cross_validated(learner, dataset):
 
 
 def show(name, ours, theirs, tolerances):
-    verdicts = [
+    is_close = [
         abs(ours[0] - theirs["bacc"]) <= tolerances[0],
         abs(ours[1] / theirs["rules"] - 1) <= tolerances[1],
         abs(ours[2] / theirs["length"] - 1) <= tolerances[2],
     ]
-    marks = [" " if verdict else "!" for verdict in verdicts]
+    marks = [" " if close else "!" for close in is_close]
     print(
         f"{name:16} {ours[0]:.3f} ({theirs['bacc']:.3f} +- {theirs['bacc_sd']:.3f}){marks[0]}  "
         f"{ours[1]:6.2f} ({theirs['rules']:6.2f}){marks[1]}  "

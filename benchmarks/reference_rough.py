@@ -1,22 +1,20 @@
-"""MODLEM and QuickRules next to their originals, fold by fold, and how long they take.
+"""MODLEM and QuickRules compared with their originals, fold by fold, and their fit times.
 
-Ten-fold cross-validation on the folds the originals were measured on; their figures for twelve of the
-eighteen data sets are in tests/reference/rough.csv. For each learner and data set: on how many of the
-ten folds the number of rules, their mean length (six decimals) and the balanced accuracy (three
-decimals) are the same, then the mean of balanced accuracy, rules and length, and of the time to fit.
+Ten-fold cross-validation on the folds of the originals; their results on twelve of the 18 datasets are in
+tests/reference/rough.csv. For each algorithm and dataset, the first columns have the number of folds (of ten) with the
+same number of rules, the same mean length (six decimals) and the same balanced accuracy (three decimals). The others
+have the means of balanced accuracy, rules, length and fit time.
 
-MODLEM has the rules of its original on all eighteen sets but ionosphere, where KEEL's file has negative
-zeros: the original takes -0.0 for a value below 0.0, frri for the same number (30.1 rules against 29.7).
+MODLEM has the rules of its original on all datasets but ionosphere, where KEEL's file has negative zeros: the original
+treats -0.0 as a value below 0.0, frri as the same number (30.1 rules against 29.7).
 
-In learning, too, the originals round the Lukasiewicz t-norm otherwise than frri, and ties that rounding
-breaks make a rule more or less on data of whole numbers (dermatology, wisconsin).
+The originals of QuickRules round the Łukasiewicz t-norm differently. Ties that rounding breaks change the number of
+rules by one on datasets of integers (dermatology, wisconsin). They also decide by sums in which rounding breaks exact
+ties, and the variant of the paper ("close") does not clip similarities at 0 outside the training range. The column
+"same accuracy" repeats this arithmetic (tests/naive_rough.py). The column "own accuracy" is that of `predict`, with
+uncovered objects counted as wrong.
 
-The originals of QuickRules decide by sums in which rounding breaks exact ties, and the variant that was
-reported ("close") does not cut similarities at 0 outside the training range; the column "same accuracy"
-repeats their arithmetic (tests/naive_rough.py), "own accuracy" is what `predict` gives, with objects on
-which no rule fires counted as wrong.
-
-    python benchmarks/reference_rough.py [learner ...] [data set ...]
+    python benchmarks/reference_rough.py [algorithm ...] [dataset ...]
 """
 
 import csv
@@ -66,8 +64,8 @@ def main(arguments=()):
 
 def compare(learner, dataset, expected):
     data = load(dataset)
-    X, y = data.X.to_numpy(), numbered(data.y)
-    same, figures = np.zeros(4, dtype=int), []
+    X, y = data.X.to_numpy(), parse_labels(data.y)
+    same, results = np.zeros(4, dtype=int), []
     folds = StratifiedKFold(10, shuffle=True, random_state=0).split(X, data.y)
     for k, (train, test) in enumerate(folds):
         start = time.perf_counter()
@@ -76,19 +74,19 @@ def compare(learner, dataset, expected):
         rules = len(model.ruleset_)
         length = np.mean([len(rule.conditions) for rule in model.ruleset_])
         own = own_accuracy(model, X[test], y[test])
-        figures.append((own, rules, length, seconds))
+        results.append((own, rules, length, seconds))
         if not expected:
             continue
         theirs = {name: float(expected[k][name]) for name in ("n_rules", "mean_length")}
         accuracy = float(expected[k]["balanced_accuracy"])
-        exact = own if learner.startswith("MODLEM") else repeated(model, X, y, train, test)
+        exact = own if learner.startswith("MODLEM") else repeat_original(model, X, y, train, test)
         same += [
             rules == theirs["n_rules"],
             abs(length - theirs["mean_length"]) < 1e-6,
             abs(exact - accuracy) < 5e-4,
             abs(own - accuracy) < 5e-4,
         ]
-    mean = np.mean(figures, axis=0)
+    mean = np.mean(results, axis=0)
     show(dataset, same if expected else None, mean)
     return mean
 
@@ -101,29 +99,31 @@ def show(name, same, mean):
     )
 
 
-def numbered(labels):
-    """Labels as the numbers they are, so that 10 comes after 9; other labels as they are."""
+def parse_labels(labels):
+    """Return numeric labels as numbers, so that 10 comes after 9, and other labels unchanged."""
     try:
         return labels.astype(float)
     except ValueError:
         return labels
 
 
-def balanced(decided, y):
-    right = np.array([a == b for a, b in zip(decided, y, strict=True)])
-    return np.mean([right[y == c].mean() for c in np.unique(y)])
+def balanced_accuracy(predicted, y):
+    is_correct = np.array([a == b for a, b in zip(predicted, y, strict=True)])
+    return np.mean([is_correct[y == c].mean() for c in np.unique(y)])
 
 
 def own_accuracy(model, X, y):
-    decided = list(model.predict(X))
+    predicted = list(model.predict(X))
     if model.ruleset_.combination == "sum":
         fires = model.ruleset_.scores(X).max(axis=1) > 0
-        decided = [label if fired else None for label, fired in zip(decided, fires, strict=True)]
-    return balanced(decided, y)
+        predicted = [
+            label if fired else None for label, fired in zip(predicted, fires, strict=True)
+        ]
+    return balanced_accuracy(predicted, y)
 
 
-def repeated(model, X, y, train, test):
-    """Balanced accuracy in the arithmetic of the original."""
+def repeat_original(model, X, y, train, test):
+    """Return the balanced accuracy in the arithmetic of the original."""
     names = [attribute.name for attribute in model.ruleset_.attributes]
     rules = [(r.source, [names.index(a) for a in r.attributes]) for r in model.ruleset_]
     close = model.coverage_test == "close"
@@ -135,7 +135,9 @@ def repeated(model, X, y, train, test):
         model.t_norm,
         cut=not close,
     )
-    return balanced((naive.share_decisions if close else naive.sum_decisions)(sums), y[test])
+    return balanced_accuracy(
+        (naive.fraction_decisions if close else naive.sum_decisions)(sums), y[test]
+    )
 
 
 if __name__ == "__main__":

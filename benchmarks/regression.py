@@ -1,12 +1,12 @@
-"""Regression: R² and size of rule sets on fifteen tables, beside trees, neighbors and forests.
+"""Regression: R² and size of rule sets on fifteen tables, compared with trees, neighbors and forests.
 
-    python -m benchmarks regression                 everything, into results/regression.csv
+    python -m benchmarks regression                 all methods, into results/regression.csv
     python -m benchmarks.regression --only FRRI     the methods whose names contain this
 
-Ten folds, the same for all, pooled per table. FIGS needs the package imodels, Cubist the package cubist and M5Rules
-WEKA in python-weka-wrapper3; they are left out without. Greedy covers are used where samples are covered several
-times: a proof of the minimum takes half a minute a fold on a table like concrete. `python -m benchmarks.docs` writes
-the results into the documentation.
+All methods use the same ten folds, pooled per table. FIGS needs the package imodels, Cubist the package cubist, and
+M5Rules the package python-weka-wrapper3; without its package, a method is left out. FRRI has a work limit: a proof of
+the minimum takes half a minute per fold on a table like concrete. `python -m benchmarks.docs` writes the results into
+the documentation.
 """
 
 import argparse
@@ -52,7 +52,7 @@ LEARNERS = {
 }
 
 
-def learner_named(name):
+def make_method(name):
     if name.startswith("FIGS"):
         from imodels import FIGSRegressor
 
@@ -64,16 +64,16 @@ def learner_named(name):
     return LEARNERS[name]
 
 
-def measured(name, data):
-    """Measures of one method on one table."""
+def measure(name, data):
+    """Return the measures of one method on one table."""
     X, y = table(data)
-    answers, rules, conditions, proved = np.empty(len(y)), [], [], []
+    predictions, rules, conditions, proved = np.empty(len(y)), [], [], []
     start = process_time()
     for train, test in KFold(10, shuffle=True, random_state=0).split(X):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fit = clone(learner_named(name)).fit(X[train], y[train])
-            answers[test] = fit.predict(X[test])
+            fit = clone(make_method(name)).fit(X[train], y[train])
+            predictions[test] = fit.predict(X[test])
         found = list(getattr(fit, "ruleset_", ()))
         if found:
             rules.append(len(found))
@@ -90,7 +90,7 @@ def measured(name, data):
             rules.append(fit.n_rules_)
         if "selection_" in vars(fit):
             proved.append(fit.selection_.status == "optimal")
-    r2 = 1 - ((y - answers) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    r2 = 1 - ((y - predictions) ** 2).sum() / ((y - y.mean()) ** 2).sum()
     means = [np.mean(values) if values else "" for values in (rules, conditions, proved)]
     return dict(zip(FIELDS, (name, data, r2, *means, process_time() - start), strict=True))
 
@@ -106,7 +106,7 @@ def run(only):
                 if (name, data) in done:
                     continue
                 try:
-                    found = measured(name, data)
+                    found = measure(name, data)
                 except ImportError as error:
                     print(f"{name}: not run, {error}", flush=True)
                     break

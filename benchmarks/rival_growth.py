@@ -1,15 +1,16 @@
-"""Time of a fit for 1,000 to 100,000 rows of 10 attributes: RIPPER, FURIA, MODLEM, with exponents.
+"""Fit times and exponents of RIPPER, FURIA, MODLEM and QuickRules for 1,000 to 100,000 rows of 10 columns.
 
-Two tables of two classes, of which larger ones contain the smaller ones. *clear*: clusters around the
-corners of a cube (scikit-learn's make_classification, six informative attributes, two combinations of
-them, two without meaning), no wrong labels; more rows bring finer rules. *noisy*: on the far side of a
-threshold or of a slanting plane but not of both, seven attributes without meaning, every tenth label
-wrong; who learns the noise makes rules in proportion to the rows. Accuracy is that on 1,000 further
-rows (of *noisy* at most 0.9).
+There are two tables with two classes; larger samples contain the smaller ones.
 
-Kernels are loaded; times below half a second are the best of five. The exponent is the slope of a straight
-line through the logarithms, from 1,000 rows on and from 10,000 rows on. MODLEM with the entropy criterion
-and QuickRules, which compares all pairs of objects, are shown up to 10,000 rows.
+- *clear*: clusters around the corners of a cube (make_classification of scikit-learn: six informative columns, two
+  combinations of them, two irrelevant columns) without label noise. More rows lead to more detailed rules.
+- *noisy*: exclusive or of a threshold and an oblique plane, seven irrelevant columns, every tenth label wrong. Models
+  that overfit have a number of rules in proportion to the rows.
+
+Accuracy is that on 1,000 further rows (at most 0.9 for *noisy*). Kernels are loaded before; times below half a second
+are the best of five. The exponent is the slope of a straight line through the logarithms, from 1,000 rows and from
+10,000 rows. MODLEM with the entropy criterion and QuickRules, which compares all pairs of rows, are measured up to
+10,000 rows.
 
     python -m benchmarks rival_growth
     python -m benchmarks.rival_growth [learner ...] [clear] [noisy]
@@ -35,7 +36,7 @@ LEARNERS = {
     "MODLEM-entropy": (MODLEMClassifier(criterion="entropy"), SIZES[:2]),
     "QuickRules": (QuickRulesClassifier(), SIZES[:2]),
 }
-# Large enough that every learner loads its compiled kernels, and is done with it in seconds.
+# Numbers of rows from which estimators load their compiled kernels.
 WARM_UP = {"QuickRules": 6_000}
 
 
@@ -44,10 +45,10 @@ def main(arguments=()):
         X, y = TABLES[name](110_000)
         print(f"{name:<16}{'rows':>8}{'seconds':>10}{'rules':>8}{'accuracy':>10}")
         for learner in [name for name in LEARNERS if name in arguments] or LEARNERS:
-            grow(learner, X, y)
+            measure_growth(learner, X, y)
 
 
-def grow(learner, X, y):
+def measure_growth(learner, X, y):
     model, sizes = LEARNERS[learner]
     seconds = []
     with warnings.catch_warnings():
@@ -57,13 +58,13 @@ def grow(learner, X, y):
         for n in sizes:
             seconds.append(time_of_fit(model, X[:n], y[:n]))
             accuracy = model.score(X[-1_000:], y[-1_000:])
-            figures = f"{n:>8,}{seconds[-1]:>10.3f}{len(model.ruleset_):>8}{accuracy:>10.3f}"
-            print(f"{learner:<16}{figures}", flush=True)
+            results = f"{n:>8,}{seconds[-1]:>10.3f}{len(model.ruleset_):>8}{accuracy:>10.3f}"
+            print(f"{learner:<16}{results}", flush=True)
     text = f"exponent {exponent(sizes, seconds):.2f}"
     if len(sizes) > 2:
-        text += f", from {sizes[1]:,} rows on {exponent(sizes[1:], seconds[1:]):.2f}"
+        text += f", from {sizes[1]:,} rows {exponent(sizes[1:], seconds[1:]):.2f}"
     if learner == "RIPPER":
-        text += f"; {sizes[-1]:,} rows in {seconds[-1]:.1f} s (at most 10 wanted)"
+        text += f"; {sizes[-1]:,} rows in {seconds[-1]:.1f} s (target: at most 10)"
     print(f"{learner:<16}{text}", flush=True)
 
 

@@ -1,8 +1,8 @@
-"""RIPPER next to wittgenstein and WEKA's JRip, and the other learners next to RIPPER, on 18 sets.
+"""Fit times of RIPPER, FURIA, MODLEM and QuickRules, compared with wittgenstein and WEKA's JRip, on 18 datasets.
 
-Every fit is on the full data, best of a few runs. wittgenstein knows two classes only and is fitted
-once per class against the rest where there are more. JRip runs in one warm Java machine; starting it
-and handing over the data is not counted.
+Every fit uses all rows; times are the best of several runs. wittgenstein supports two classes only and is fitted
+one-vs-rest where there are more. JRip runs in a warm Java virtual machine; its start and the transfer of the data are
+not measured.
 """
 
 import warnings
@@ -33,7 +33,7 @@ def main():
     names = [*learners, "JRip", "wittgenstein"]
     X, y = make_classification(30_000, 10, random_state=0)
     for name in ("RIPPER", "FURIA", "MODLEM"):
-        learners[name].fit(X, y)  # large enough to load the compiled kernels: Java is warm as well
+        learners[name].fit(X, y)  # loads the compiled kernels
     print(f"{'set':<16}" + "".join(f"{name:>13}" for name in names) + "   seconds")
     rows = []
     for round_ in ("warm-up", "timed"):
@@ -55,21 +55,21 @@ def main():
     mean = dict(zip(names, np.mean(rows, axis=0), strict=True))
     print(f"{'mean':<16}" + "".join(f"{mean[name]:>13.4f}" for name in names))
     print(
-        f"wittgenstein / RIPPER: {mean['wittgenstein'] / mean['RIPPER']:.0f} (at least 20 wanted)"
+        f"wittgenstein / RIPPER: {mean['wittgenstein'] / mean['RIPPER']:.0f} (target: at least 20)"
     )
-    print(f"RIPPER / JRip: {mean['RIPPER'] / mean['JRip']:.2f} (at most 1 wanted)")
-    print(f"FURIA / RIPPER: {mean['FURIA'] / mean['RIPPER']:.1f} (at most 3 wanted)")
-    print(f"MODLEM / RIPPER: {mean['MODLEM'] / mean['RIPPER']:.2f} (at most 1 wanted)")
+    print(f"RIPPER / JRip: {mean['RIPPER'] / mean['JRip']:.2f} (target: at most 1)")
+    print(f"FURIA / RIPPER: {mean['FURIA'] / mean['RIPPER']:.1f} (target: at most 3)")
+    print(f"MODLEM / RIPPER: {mean['MODLEM'] / mean['RIPPER']:.2f} (target: at most 1)")
     slow = [
         name
         for name, row in zip(NAMES, rows, strict=True)
         if name not in LARGEST and row[names.index("QuickRules")] >= 1
     ]
-    print(f"QuickRules over a second, apart from the three largest sets: {slow or 'none'}")
+    print(f"QuickRules above one second, without the three largest datasets: {slow or 'none'}")
 
 
 def _wittgenstein(frame, y):
-    """One RIPPER of wittgenstein per class against the rest, or one if there are two classes."""
+    """Return the fit time of one RIPPER of wittgenstein per class (one-vs-rest), or of one for two classes."""
     import wittgenstein
 
     classes = np.unique(y)
@@ -82,7 +82,7 @@ def _wittgenstein(frame, y):
 
 
 class _JRip:
-    """WEKA's JRip in a Java machine of its own."""
+    """WEKA's JRip in a Java virtual machine."""
 
     def __init__(self):
         self.learner = java()("weka.classifiers.rules.JRip")

@@ -1,13 +1,13 @@
-"""How right rulesets of which size are: all learners on the same folds of the 18 sets, and a picture.
+"""Accuracy by number of rules: all estimators on the same folds of the 18 datasets, and a figure.
 
-    python -m benchmarks.sizes [LEARNER ...]            the table, and sizes.csv beside it with every set
-    python -m benchmarks.sizes --folds 3 [--two]        on the first folds (and sets of two classes) only, beside
-                                                        what others.csv has of the same; nothing is written
-    python -m benchmarks.sizes --draw docs/images/sizes.svg    the picture, from sizes.csv and others.csv
+    python -m benchmarks.sizes [LEARNER ...]            the means; sizes.csv has the results of every dataset
+    python -m benchmarks.sizes --folds 3 [--two]        first folds (and datasets with two classes) only, compared with
+                                                        others.csv; no file is written
+    python -m benchmarks.sizes --draw FILE              the figure, from sizes.csv and others.csv
 
-K stands for the number of classes. A tree has a rule per leaf; a tuned tree has as many as five-fold
-cross-validation of its training rows says, 2K + 6 at most. The settings of the compact and the
-additive learners were chosen on nine of the sets (see `benchmarks/small_rulesets.py`).
+K is the number of classes. A tree has one rule per leaf; five-fold cross-validation of the training rows selects the
+leaves of a tuned tree, at most 2K + 6. The settings of Compact FRRI and of additive rules were tuned on nine of the
+datasets (see `benchmarks/small_rulesets.py`).
 """
 
 import csv
@@ -37,7 +37,7 @@ from frri.rules.measures import accuracy, balanced_accuracy
 
 FILE = Path(__file__).with_name("sizes.csv")
 OTHERS = Path(__file__).with_name("others.csv")
-PATIENCE = 5.0  # seconds for the proof of a partial cover
+TIME_LIMIT = 5.0  # seconds for the proof of a partial cover
 
 ADDITIVE = {
     "K + 3.5": lambda k: round(k + 3.5),
@@ -46,8 +46,8 @@ ADDITIVE = {
     "8K + 10": lambda k: 8 * k + 10,
 }
 LEARNERS = {
-    ("FRRI", "all"): lambda _: FRRIClassifier(time_limit=PATIENCE),
-    ("FRRI", "newly 3 %"): lambda _: FRRIClassifier(min_new_coverage=0.03, time_limit=PATIENCE),
+    ("FRRI", "all"): lambda _: FRRIClassifier(time_limit=TIME_LIMIT),
+    ("FRRI", "newly 3 %"): lambda _: FRRIClassifier(min_new_coverage=0.03, time_limit=TIME_LIMIT),
     ("compact FRRI", "K + 6"): lambda k: CompactFRRIClassifier(max_rules=k + 6),
     ("compact FRRI", "2K + 6"): lambda _: CompactFRRIClassifier(),
     **{
@@ -73,20 +73,20 @@ FIELDS = ("learner", "size", "set", "balanced", "plain", "rules", "conditions", 
 
 
 class TunedTree:
-    """A tree of so many leaves at most, as many as are best on rows that it was not grown from."""
+    """A decision tree whose number of leaves is chosen by cross-validation."""
 
-    def __init__(self, most):
-        self.most = most
+    def __init__(self, max_leaves):
+        self.max_leaves = max_leaves
 
     def fit(self, X, y):
-        """The tree."""
+        """Return the tree."""
         tree = DecisionTreeClassifier(class_weight="balanced", random_state=0)
-        sizes = {"max_leaf_nodes": range(2, self.most + 1)}
+        sizes = {"max_leaf_nodes": range(2, self.max_leaves + 1)}
         return GridSearchCV(tree, sizes, scoring="balanced_accuracy").fit(X, y).best_estimator_
 
 
 def main(learners=()):
-    """Measure the learners named, or all; what sizes.csv has of others stays there."""
+    """Measure some or all estimators; rows of others in sizes.csv are kept."""
     chosen = {key: make for key, make in LEARNERS.items() if not learners or key[0] in learners}
     old = []
     if FILE.exists():
@@ -103,7 +103,7 @@ def main(learners=()):
 
 
 def first_folds(n_folds, *, two, learners=()):
-    """The same for the first folds, without a file, beside other packages on these folds and sets."""
+    """Measure the first folds, and print the results of other packages on these folds and datasets."""
     sets = [name for name in NAMES if not two or len(np.unique(load(name).y)) == 2]
     print(HEADER)
     for (learner, size), make in LEARNERS.items():
@@ -117,18 +117,18 @@ def first_folds(n_folds, *, two, learners=()):
                 values = [float(row[field]) for field in FIELDS[3:]]
                 others.setdefault((row["learner"], row["size"]), []).append(values)
     for (learner, size), rows in others.items():
-        told = "" if len(rows) == len(sets) else f"  ({len(rows)} of {len(sets)} sets)"
-        print(line(learner, size, rows) + told)
+        note = "" if len(rows) == len(sets) else f"  ({len(rows)} of {len(sets)} datasets)"
+        print(line(learner, size, rows) + note)
 
 
 def line(learner, size, rows):
-    """The means of sets."""
+    """Return a line with the means over datasets."""
     cells = "{:>9.3f}{:>8.3f}{:>9.1f}{:>12.2f}{:>9.3f}".format(*np.mean(rows, axis=0))
     return f"{learner:<28}{size:<12}{cells}"
 
 
 def means(make, data, n_folds=10):
-    """Balanced and plain accuracy, rules, conditions per rule and seconds of a fit, over the first folds of ten."""
+    """Return mean balanced accuracy, accuracy, rules, conditions per rule and seconds of a fit, over the first folds."""
     X, y = data.X.to_numpy(), data.y
     folds = assign_folds(data, 10, 0)
     rows = []
@@ -139,13 +139,13 @@ def means(make, data, n_folds=10):
             warnings.simplefilter("ignore")
             model = make(len(np.unique(y))).fit(X[~test], y[~test])
         seconds = process_time() - start
-        said, size = model.predict(X[test]), measure_size(model)
+        predicted, size = model.predict(X[test]), measure_size(model)
         rows.append(
             [
-                balanced_accuracy(y[test], said),
-                accuracy(y[test], said),
+                balanced_accuracy(y[test], predicted),
+                accuracy(y[test], predicted),
                 len(size.conditions),
-                np.mean([n for n in size.conditions if n]),  # not a default rule
+                np.mean([n for n in size.conditions if n]),  # without a default rule
                 seconds,
             ]
         )
@@ -153,10 +153,10 @@ def means(make, data, n_folds=10):
 
 
 def draw(path):
-    """Balanced accuracy against the number of rules; learners with several sizes are lines.
+    """Draw balanced accuracy by number of rules; estimators with several sizes are lines.
 
-    Models of other packages are grey; those without rules are broken lines from side to side. What was not
-    run on all sets is left out.
+    Models of other packages are gray; models without rules are dashed horizontal lines. Models that were not
+    measured on all datasets are left out.
     """
     import matplotlib as mpl
 
@@ -170,8 +170,8 @@ def draw(path):
     for source in (FILE, OTHERS):
         with source.open(encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                few = int(row.get("folds", 10)) < 10
-                name = f"{row['learner']} ({row['folds']} folds)" if few else row["learner"]
+                is_partial = int(row.get("folds", 10)) < 10
+                name = f"{row['learner']} ({row['folds']} folds)" if is_partial else row["learner"]
                 point = points.setdefault(name, {}).setdefault(row["size"], [])
                 point.append((float(row["rules"]), float(row["balanced"])))
     figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
@@ -186,16 +186,16 @@ def draw(path):
             axes.annotate(name, (0.99, y[0]), fontsize=8, **place)
             continue
         place = own.index(name) if name in own else None
-        colour = GRAY if place is None else COLORS[place % len(COLORS)]
+        color = GRAY if place is None else COLORS[place % len(COLORS)]
         marker = "x" if place is None else MARKERS[place % len(MARKERS)]
-        axes.plot(x, y, color=colour, marker=marker, label=name)
+        axes.plot(x, y, color=color, marker=marker, label=name)
         axes.annotate(
             name, (x[-1], y[-1]), (6, 0), textcoords="offset points", va="center", fontsize=8
         )
     axes.set(
         xscale="log",
         xlabel="rules (a leaf of a tree is one)",
-        ylabel="balanced accuracy, mean of 18 sets",
+        ylabel="balanced accuracy, mean of 18 datasets",
     )
     axes.margins(x=0.18)
     axes.grid(alpha=0.3)
@@ -208,10 +208,10 @@ if __name__ == "__main__":
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--two", action="store_true")
     parser.add_argument("--draw", metavar="FILE")
-    told = parser.parse_args()
-    if told.draw:
-        draw(told.draw)
-    elif told.folds < 10 or told.two:
-        first_folds(told.folds, two=told.two, learners=told.learners)
+    options = parser.parse_args()
+    if options.draw:
+        draw(options.draw)
+    elif options.folds < 10 or options.two:
+        first_folds(options.folds, two=options.two, learners=options.learners)
     else:
-        main(told.learners)
+        main(options.learners)

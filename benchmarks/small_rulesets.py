@@ -1,8 +1,8 @@
-"""How right a dozen rules are: the compact learners next to others on the same folds of the 18 sets.
+"""Accuracy of small rule sets: Compact FRRI, additive rules and others on the same folds of the 18 datasets.
 
-The nine sets of the first column were used to choose settings, those of the second only to confirm. Each
-column has balanced accuracy, plain accuracy, rules and conditions per rule. `python -m benchmarks.small_rulesets SEED ...
-[--learners=A,B]` takes other folds or learners; means over several seeds say more than one.
+Settings were tuned on the nine datasets of the first column and confirmed on those of the second. Each column has
+balanced accuracy, accuracy, rules and conditions per rule. `python -m benchmarks.small_rulesets SEED ...
+[--learners=A,B]` measures other folds (means over the seeds) or other estimators.
 """
 
 import sys
@@ -45,5 +45,5 @@ def main(seeds=(0,), learners=LEARNERS):
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    named = [a.partition("=")[2].split(",") for a in arguments if a.startswith("--learners=")]
-    main([int(a) for a in arguments if a.isdecimal()] or (0,), *named)
+    learners = [a.partition("=")[2].split(",") for a in arguments if a.startswith("--learners=")]
+    main([int(a) for a in arguments if a.isdecimal()] or (0,), *learners)

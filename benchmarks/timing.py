@@ -1,4 +1,4 @@
-"""The best of several runs: what the work costs when nothing else disturbs it."""
+"""Time of the fastest of several runs, which other processes affect least."""
 
 from time import perf_counter
 

@@ -1,4 +1,4 @@
-"""Learners of WEKA, in a Java machine of this process."""
+"""Estimators of WEKA, in a Java virtual machine of this process."""
 
 import importlib.util
 import shutil
@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 
 def java():
-    """What finds Java's classes by their names; the first call starts the machine."""
+    """Return the function that loads Java classes by name; the first call starts the virtual machine."""
     if shutil.which("java") is None:
         subprocess.run(["apt-get", "install", "-y", "default-jre-headless"], check=True)
     import jpype
@@ -25,7 +25,7 @@ def java():
 
 
 def instances(X, y, classes=None):
-    """A table as WEKA has it: numbers, and as the last column numbers or places in a list of classes."""
+    """Convert a numeric table to WEKA's format; the last column is the target or the index of the class."""
     find = java()
     attribute, attributes = find("weka.core.Attribute"), find("java.util.ArrayList")()
     for j in range(X.shape[1]):
@@ -46,20 +46,20 @@ def instances(X, y, classes=None):
 
 
 class M5Rules(RegressorMixin, BaseEstimator):
-    """WEKA's M5Rules as it comes: each rule has a linear model."""
+    """M5Rules of WEKA with default parameters: each rule has a linear model."""
 
     def fit(self, X, y):
-        """Learn rules."""
+        """Fit the rules."""
         self.fitted_ = java()("weka.classifiers.rules.M5Rules")()
         self.fitted_.buildClassifier(instances(X, y))
         return self
 
     def predict(self, X):
-        """The numbers that they answer."""
+        """Return the predictions."""
         data = instances(X, np.zeros(len(X)))
         return np.array([self.fitted_.classifyInstance(data.get(i)) for i in range(len(X))])
 
     @property
     def n_rules_(self):
-        """How many there are."""
+        """Number of rules."""
         return int(self.fitted_.getMeasure("measureNumRules"))

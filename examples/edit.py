@@ -24,7 +24,7 @@ print(compare(rules, edited, X_new, y_new))
 for rule, line in zip(edited, str(edited.with_statistics(X, y)).splitlines(), strict=True):
     print(f"{rule.origin:<8} {line}")
 
-# The stricter condition, and dashed the one it replaces.
+# The stricter condition; the one that it replaces is dashed.
 figure = plot_rule(edited, 0, X, y)
 membership = figure.axes[1::2][edited[0].attributes.index("hue")]
 before = np.clip(rules[0].conditions[1].trapezoid, *membership.get_xlim())

@@ -21,7 +21,7 @@ wrong = (rules.predict(X_new) != y_new).to_numpy().nonzero()[0]
 print(f"\nA wrong prediction; the wine is a {y_new.iloc[wrong[0]]}:\n")
 print(rules.explain(X_new.iloc[wrong[0]], unchangeable=["alcohol"]))
 
-# The conditions of the deciding rule; a rule holds as much as its weakest condition.
+# The conditions of the deciding rule. The degree of a rule is that of its weakest condition.
 figure = Figure(figsize=(7, 2.8), layout="constrained")
 axes = figure.subplots()
 conditions = why.deciding.conditions

@@ -1,4 +1,4 @@
-"""Draw the idea of FRRI: the box of a sample, the opened box, and a minimum-size cover.
+"""Draw the steps of FRRI: the box of a sample, the opened box, and a minimum-size cover.
 
 The library computes everything in the figure.
 """
@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 
 from frri import ConditionType, FRRIClassifier, NumericCondition, Rule
 
-# Okabe and Ito's blue and vermilion, with a shape and a line of their own: no colour vision is needed.
+# Okabe and Ito's blue and vermilion; the classes also differ in marker and line style.
 STYLES = {"circle": ("#0072B2", "o", "-"), "square": ("#D55E00", "s", (0, (5, 2)))}
 INK = "#222222"
 LOW, HIGH = -0.06, 1.06
@@ -25,7 +25,7 @@ SQUARES += [(0.95, 0.86), (1.0, 0.55), (0.81, 0.43), (0.88, 0.24), (0.97, 0.06)]
 
 
 def draw() -> Figure:
-    """Three panels of the same samples: the box, the opened box, the cover."""
+    """Draw three panels of the same samples: the box, the opened box and the cover."""
     X = np.array(CIRCLES + SQUARES)
     y = np.array(["circle"] * len(CIRCLES) + ["square"] * len(SQUARES))
     clf = FRRIClassifier().fit(X, y)
@@ -43,9 +43,9 @@ def draw() -> Figure:
         axes.set_title(title, fontsize=13, loc="left", pad=9)
         for rule in rules:
             draw_rule(axes, rule, shades=8 if len(rules) == 1 else 1)
-        for label, (colour, marker, _) in STYLES.items():
+        for label, (color, marker, _) in STYLES.items():
             place = X[y == label].T
-            axes.plot(*place, marker, color=colour, markersize=7, markeredgecolor="white")
+            axes.plot(*place, marker, color=color, markersize=7, markeredgecolor="white")
         axes.plot(*X[makers].T, "o", markersize=15, fillstyle="none", color=INK)
         draw_frame(axes)
     draw_confidence(figure.axes[0], X[0], clf.confidence_[0])
@@ -53,7 +53,7 @@ def draw() -> Figure:
 
 
 def rule_of(clf: FRRIClassifier, X: np.ndarray, types: list[ConditionType]) -> Rule:
-    """The rule of the first sample with conditions of these types."""
+    """Return the rule of the first sample with conditions of these types."""
     reach, conditions = clf.confidence_[0], []
     for name, value, kind in zip(("x0", "x1"), X[0], types, strict=True):
         low = (value - reach, value) if kind & ConditionType.AT_LEAST else (-inf, -inf)
@@ -63,8 +63,8 @@ def rule_of(clf: FRRIClassifier, X: np.ndarray, types: list[ConditionType]) -> R
 
 
 def draw_rule(axes: Axes, rule: Rule, shades: int) -> None:
-    """The box where a rule covers, in shades that get darker where it covers better."""
-    colour, _, line = STYLES[rule.consequent]
+    """Draw the box that a rule covers, darker where its degree is higher."""
+    color, _, line = STYLES[rule.consequent]
     trapezoids = {c.attribute: np.clip(c.trapezoid, LOW - 1, HIGH + 1) for c in rule.conditions}
     everything = np.array([LOW - 1, LOW - 1, HIGH + 1, HIGH + 1])
     across, up = (trapezoids.get(name, everything) for name in ("x0", "x1"))
@@ -75,15 +75,15 @@ def draw_rule(axes: Axes, rule: Rule, shades: int) -> None:
         ]
         (left, right), (bottom, top) = corners
         shape = Rectangle((left, bottom), right - left, top - bottom, linewidth=0)
-        shape.set(facecolor=colour, alpha=0.11 if shades == 1 else 0.05)
+        shape.set(facecolor=color, alpha=0.11 if shades == 1 else 0.05)
         axes.add_patch(shape)
     border = Rectangle((across[0], up[0]), across[3] - across[0], up[3] - up[0], fill=False)
-    border.set(edgecolor=colour, linewidth=1.7, linestyle=line)
+    border.set(edgecolor=color, linewidth=1.7, linestyle=line)
     axes.add_patch(border)
 
 
 def draw_confidence(axes: Axes, place: np.ndarray, reach: float) -> None:
-    """The half-width of a box: the distance to the nearest sample of another class."""
+    """Draw the half-width of a box: the distance to the nearest sample of another class."""
     x, level = place
     arrow = {"arrowstyle": "<->", "color": INK, "linewidth": 1.2, "shrinkA": 6, "shrinkB": 0}
     axes.annotate("", (x + reach, level), (x, level), arrowprops=arrow)
@@ -91,7 +91,7 @@ def draw_confidence(axes: Axes, place: np.ndarray, reach: float) -> None:
 
 
 def draw_frame(axes: Axes) -> None:
-    """Two features, scaled by their range."""
+    """Draw the axes of two features, scaled by their ranges."""
     axes.set(xlim=(LOW, HIGH), ylim=(LOW, HIGH), aspect="equal")
     axes.set_xticks([0, 1], ["min", "max"])
     axes.set_yticks([0, 1], ["min", "max"], rotation=90, va="center")

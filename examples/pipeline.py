@@ -17,7 +17,7 @@ relevance = partial(mutual_info_classif, random_state=0)
 pipeline = Pipeline(
     [("select", SelectKBest(relevance)), ("rules", FRRIClassifier(calibrate=False))]
 )
-pipeline.set_output(transform="pandas")  # keeps the names of the columns for the rules
+pipeline.set_output(transform="pandas")  # rules need the names of the columns
 
 search = GridSearchCV(
     pipeline,

@@ -1,10 +1,10 @@
-"""The paper's experiment: what it printed, what it claims, and both next to a run of `frri.compare`.
+"""The paper's experiment: its printed tables and claims, compared with a run of `frri.compare`.
 
-This folder belongs to the repository and not to the installed package. `python -m experiments` runs it from
+This folder is part of the repository, not of the installed package. `python -m experiments` runs it from
 a checkout; `python -m experiments --docs FILE` writes the page of the reproduction.
 """
 
-from experiments.printed import LEARNERS, slips
+from experiments.printed import LEARNERS, find_misprints
 from experiments.reproduction import reproduction_page
 
-__all__ = ["LEARNERS", "reproduction_page", "slips"]
+__all__ = ["LEARNERS", "find_misprints", "reproduction_page"]

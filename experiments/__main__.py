@@ -1,4 +1,4 @@
-"""The paper's experiment: 18 datasets, ten folds, five algorithms, and its tables beside those of the run.
+"""Repeat the paper's experiment (18 datasets, ten folds, five algorithms) and compare the results with its tables.
 
     python -m experiments [--output DIR] [--docs FILE] [--datasets A,B] [--learners A,B] [--folds N] [--workers N]
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.printed import LEARNERS, slips
+from experiments.printed import LEARNERS, find_misprints
 from experiments.reproduction import reproduction_page
 from frri.compare import NAMES, learner, load
 from frri.compare.page import make_report, overview, write_report
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     learners = {name: learner(name) for name in arguments.learners}
     grid = Grid(data, learners, arguments.folds, full=arguments.docs is not None)
     results = run_grid(grid, arguments.output, arguments.workers, progress=sys.stderr.isatty())
-    page = write_report(make_report(results, remarks=slips(data)), arguments.output)
+    page = write_report(make_report(results, remarks=find_misprints(data)), arguments.output)
     if arguments.docs is not None:
         arguments.docs.write_text(reproduction_page(results), encoding="utf-8")
     sys.stdout.write(f"{overview(results).markdown()}\n\n{page}\n")

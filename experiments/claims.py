@@ -1,4 +1,4 @@
-"""The paper's statements about significance, tested again from the tables that it prints."""
+"""Tests of the paper's statements about significance, with the results that it prints."""
 
 from dataclasses import dataclass
 
@@ -18,13 +18,13 @@ RIVALS = ("modlem", QUICKRULES, "furia", "ripper")
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of the paper and what its own printed numbers say.
+    """A statement of the paper, tested with its printed results.
 
     Attributes
     ----------
     statement : str
     found : str
-        What comes out.
+        Result of the test.
     holds : bool
     """
 
@@ -36,9 +36,9 @@ class Claim:
 def conover_as_printed(table: pd.DataFrame) -> pd.DataFrame:
     """Conover's comparison as scikit-posthocs computed it before version 0.8.1, with Holm's correction.
 
-    A square was missing there: the spread of the rank sums was taken from their sum instead of from
-    their squared distances from the mean. It hardly enters the result then, and p-values become far
-    too large. All ten p-values that the paper prints come out of this formula.
+    That version lacks a square: it computes the test statistic from the sum of the rank sums instead
+    of their squared distances from the mean. The statistic then has almost no effect, and p-values
+    are far too large. All ten p-values that the paper prints are those of this formula.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def conover_as_printed(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def claims() -> list[Claim]:
-    """The statements in the order of the paper.
+    """Test the statements, in the order of the paper.
 
     Examples
     --------
@@ -129,20 +129,20 @@ def _imbalanced(accuracy: pd.DataFrame, statement: str, *, printed: bool) -> Cla
 
 
 def _printed_p_values(rules: pd.DataFrame) -> Claim:
-    right = compare(rules, higher_is_better=False).conover
-    assert right is not None  # noqa: S101
+    correct = compare(rules, higher_is_better=False).conover
+    assert correct is not None  # noqa: S101
     flawed = conover_as_printed(rules)
     agree, by_flaw, total = 0, 0, 0
     for learner, row in paper_table("rules_conover").iterrows():
         for other, shown in row.dropna().items():
             text = f"{float(shown):.3f}" if not str(shown).startswith("<") else str(shown)
-            agree += format_p_value(right.loc[learner, other]) == text
+            agree += format_p_value(correct.loc[learner, other]) == text
             by_flaw += _below_or_equal(flawed.loc[learner, other], text)
             total += 1
     found = (
         f"{agree} of {total} p-values come out of Conover's test with Holm's correction; {by_flaw} of "
         f"{total} of the formula with a missing square that scikit-posthocs had before version 0.8.1. "
-        f"By the right one all pairs differ; the largest p-value, {right.to_numpy()[~np.eye(5, dtype=bool)].max():.4f}, "
+        f"By the right one all pairs differ; the largest p-value, {correct.to_numpy()[~np.eye(5, dtype=bool)].max():.4f}, "
         "is that of FRRI and MODLEM, for which the paper prints 0.407"
     )
     return Claim(

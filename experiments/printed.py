@@ -1,4 +1,4 @@
-"""The paper's tables as it printed them."""
+"""The tables that the paper prints."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ LEARNERS = ("frri", "modlem", "quickrules-paper", "furia", "ripper")
 
 
 def paper_table(name: str) -> pd.DataFrame:
-    """A table of the paper as printed.
+    """Return a table of the paper as printed.
 
     Parameters
     ----------
@@ -26,13 +26,13 @@ def paper_table(name: str) -> pd.DataFrame:
     return pd.read_csv(Path(__file__).parent / "paper" / f"{name}.csv", index_col=0)
 
 
-def slips(data: Mapping[str, Dataset]) -> dict[str, str]:
-    """Return where the paper prints another shape than a dataset has, by dataset.
+def find_misprints(data: Mapping[str, Dataset]) -> dict[str, str]:
+    """Return the printed shapes that differ from those of the datasets, by dataset.
 
     Examples
     --------
     >>> from frri.compare import load
-    >>> slips({"wine": load("wine"), "spectfheart": load("spectfheart")})
+    >>> find_misprints({"wine": load("wine"), "spectfheart": load("spectfheart")})
     {'spectfheart': 'paper prints 38.56'}
     """
     found = {}

@@ -1,4 +1,4 @@
-"""The paper's three tables beside those of a run, with the causes of differences, in Markdown."""
+"""Comparison of the paper's three tables with those of a run, and causes of differences, in Markdown."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 
 from experiments.claims import claims
-from experiments.printed import LEARNERS, paper_table, slips
+from experiments.printed import LEARNERS, find_misprints, paper_table
 from frri.compare.evaluate import Cell, label
 from frri.compare.journal import Results
 from frri.compare.page import Report, Table, Value, dataset_table, overview, show
 
-# Algorithms whose results the paper took from WEKA, computed in another way than its own.
+# Algorithms whose results the paper took from WEKA, which computes them differently.
 FROM_WEKA = ("modlem", "furia", "ripper")
 
-# The divisor of WEKA's average where the file declares classes that do not occur, and the real number.
+# Number of declared classes, by which WEKA divides an average, and number of classes that occur.
 DECLARED_CLASSES = {"glass": (7, 6), "winequality-red": (11, 6)}
 
 
@@ -27,8 +27,8 @@ class _Measure:
     title: str
     digits: int
     printed: pd.DataFrame
-    fair: pd.DataFrame
-    counted: pd.DataFrame
+    fold_means: pd.DataFrame
+    as_in_paper: pd.DataFrame
     tolerance: str
 
     def notable(self, printed: float, here: float) -> bool:
@@ -42,8 +42,8 @@ class _Measure:
                 return difference > 0.5
 
     def like_paper(self, learner: str) -> pd.DataFrame:
-        """The results of this run that are computed as the paper's."""
-        return self.counted if learner in FROM_WEKA else self.fair
+        """Return the results of this run that are computed as in the paper."""
+        return self.as_in_paper if learner in FROM_WEKA else self.fold_means
 
 
 def reproduction_page(results: Results) -> str:
@@ -65,13 +65,13 @@ def reproduction_page(results: Results) -> str:
         _INTRODUCTION.format(credit=Report(results).credit),
         "## Overview",
         _without_seconds(overview(results)).markdown(),
-        _GLANCE,
+        _LEGEND,
     ]
     for measure in measures:
         parts += [
             f"## {measure.title}",
             _side_by_side(measure, learners),
-            _counted(measure, learners),
+            _paper_method(measure, learners),
         ]
     parts += [
         "## Notable differences",
@@ -81,7 +81,7 @@ def reproduction_page(results: Results) -> str:
     parts += [_CAUSES, "## Statements about significance", _statements()]
     parts += [
         "## Datasets",
-        dataset_table(results.data, slips(results.data)).markdown(),
+        dataset_table(results.data, find_misprints(results.data)).markdown(),
         _DATA,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -118,9 +118,9 @@ def _measures(results: Results) -> list[_Measure]:
 
 
 def pooled_balanced_accuracy(cells: Sequence[Cell]) -> float:
-    """The mean recall of the pooled predictions of all folds.
+    """Return the mean recall of the pooled predictions of all folds.
 
-    With small classes it differs from the mean over the folds, which leaves a class out where it is absent.
+    With small classes it differs from the mean over the folds, which ignores classes absent in a fold.
     """
     totals: dict[str, np.ndarray] = {}
     for c, counts in (pair for cell in cells for pair in cell["recalls"].items()):
@@ -129,26 +129,30 @@ def pooled_balanced_accuracy(cells: Sequence[Cell]) -> float:
 
 
 def n_rules(cells: Sequence[Cell]) -> float:
-    """The number of rules of the model of all objects."""
+    """Return the number of rules of the model of all objects."""
     found = cells[0]["scores"]["rules"]
     return np.nan if found is None else found
 
 
 def mean_length(cells: Sequence[Cell]) -> float:
-    """Conditions per rule of the model of all objects; a default rule counts as one, as in WEKA."""
+    """Return the conditions per rule of the model of all objects; a default rule has one, as in WEKA."""
     counts = np.array(cells[0].get("lengths", []))
     conditions = np.maximum(np.arange(len(counts)), 1)
     return float(counts @ conditions / counts.sum()) if counts.sum() else np.nan
 
 
 def _side_by_side(measure: _Measure, learners: list[str]) -> str:
-    """For each algorithm a column of the paper and one of this run."""
+    """Return a table with a column of the paper and one of this run for each algorithm."""
     columns = ["dataset"]
     for name in learners:
         columns += [f"{label(name)}: paper", "here"]
-    names = [d for d in measure.printed.index if d in measure.fair.index]
+    names = [d for d in measure.printed.index if d in measure.fold_means.index]
     values = [
-        [v for name in learners for v in (measure.printed.loc[d, name], measure.fair.loc[d, name])]
+        [
+            v
+            for name in learners
+            for v in (measure.printed.loc[d, name], measure.fold_means.loc[d, name])
+        ]
         for d in names
     ]
     rows: list[list[Value]] = [[d, *map(float, v)] for d, v in zip(names, values, strict=True)]
@@ -161,22 +165,22 @@ def _side_by_side(measure: _Measure, learners: list[str]) -> str:
     return Table(measure.title, columns, rows, digits=digits, summary=1).markdown()
 
 
-def _counted(measure: _Measure, learners: list[str]) -> str:
-    """The three algorithms from WEKA again, computed as in the paper."""
+def _paper_method(measure: _Measure, learners: list[str]) -> str:
+    """Return the table of the three algorithms from WEKA, computed as in the paper."""
     names = [name for name in FROM_WEKA if name in learners]
-    if not names or measure.counted[names].isna().all(axis=None):
+    if not names or measure.as_in_paper[names].isna().all(axis=None):
         return ""
     columns = ["dataset"]
     for name in names:
         columns += [f"{label(name)}: paper", "as in the paper", "means over folds"]
-    sets = [d for d in measure.printed.index if d in measure.fair.index]
-    tables = (measure.printed, measure.counted, measure.fair)
+    sets = [d for d in measure.printed.index if d in measure.fold_means.index]
+    tables = (measure.printed, measure.as_in_paper, measure.fold_means)
     values = [[table.loc[d, name] for name in names for table in tables] for d in sets]
     rows: list[list[Value]] = [[d, *map(float, v)] for d, v in zip(sets, values, strict=True)]
     rows.append(["mean", *map(float, np.mean(values, axis=0))])
     digits = [0, 0, 1] * len(names) if measure.name == "rules" else measure.digits
     table = Table(measure.title, columns, rows, digits=digits, summary=1)
-    return f"{_HOW_COUNTED[measure.name]}\n\n{table.markdown()}"
+    return f"{_METHODS[measure.name]}\n\n{table.markdown()}"
 
 
 def _differences(measure: _Measure, learners: list[str]) -> Iterator[str]:
@@ -200,7 +204,7 @@ def _differences(measure: _Measure, learners: list[str]) -> Iterator[str]:
 
 
 def _exactly_equal(measure: _Measure) -> str:
-    """MODLEM is the only deterministic algorithm whose model of all objects the paper counts."""
+    """Return a sentence about MODLEM, the only deterministic algorithm with a model of all objects."""
     here = measure.like_paper("modlem")["modlem"].dropna()
     printed = measure.printed.loc[here.index, "modlem"]
     off = [str(d) for d in here.index if here[d] != printed[d]]
@@ -218,8 +222,8 @@ def _cause(measure: str, learner: str, d: str, paper: float) -> str:
             f"divided by the {declared} classes that the file declares, {real} of which occur; "
             f"divided by {real} the paper's result is {paper * declared / real:.3f}"
         )
-    if measure == "length" and learner in {"furia", "ripper"} and d in _AND:
-        return _AND[d]
+    if measure == "length" and learner in {"furia", "ripper"} and d in _LETTER_CAUSES:
+        return _LETTER_CAUSES[d]
     if learner == "quickrules-paper" and d in {"bands", "spectfheart", "vehicle", "vowel"}:
         sure = "" if measure != "balanced_accuracy" else "probably: "
         return f"{sure}the paper's run treated columns of integers as categories"
@@ -227,7 +231,7 @@ def _cause(measure: str, learner: str, d: str, paper: float) -> str:
         return "not explained"
     if d == "ecoli" and measure == "rules" and learner in {"frri", "modlem"}:
         return "probably another file: FRRI and MODLEM, both deterministic, need fewer rules"
-    return _USUAL.get((measure, learner), "not explained")
+    return _USUAL_CAUSES.get((measure, learner), "not explained")
 
 
 def _statements() -> str:
@@ -253,7 +257,7 @@ def _statements() -> str:
     )
 
 
-_AND = {
+_LETTER_CAUSES = {
     "sonar": "conditions were counted by the letters `and`, which every attribute's name (Band1 to "
     "Band60, by KEEL's names) contains",
     "bands": "conditions were counted by the letters `and`, which the class (Band_type = band, noband) "
@@ -263,7 +267,7 @@ _AND = {
 }
 
 _CHANCE = "probably chance: another random split of the objects"
-_USUAL = {
+_USUAL_CAUSES = {
     (
         "balanced_accuracy",
         "frri",
@@ -299,12 +303,12 @@ number is either printed in the paper or measured ({credit}). The same command c
 Balanced accuracy is the mean, over the folds, of the mean recall of the classes in the test fold. Rules and
 conditions are means over the folds. All algorithms use the same folds."""
 
-_GLANCE = """\
+_LEGEND = """\
 *QuickRules (paper)* is the variant whose results the paper prints; *QuickRules*, where it is in the table, is the
 algorithm as its authors defined it. Rules of a tree are its leaves. *Alike in folds* is the Dice coefficient of the
 conditions of two folds."""
 
-_HOW_COUNTED = {
+_METHODS = {
     "balanced_accuracy": "The paper took the results of MODLEM, FURIA and RIPPER from WEKA: recalls of the pooled "
     "predictions of all folds, on folds of WEKA's own. *As in the paper* pools the predictions of this run.",
     "rules": "For these three, the paper counts the rules of one model of all objects. *As in the paper* does "

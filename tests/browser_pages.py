@@ -1,4 +1,4 @@
-"""A browser that visits pages: what tests of the page share."""
+"""Browser helpers for the tests of the report page."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ import pytest
 from frri import RuleSet
 from frri.report import report_html
 
-# The first that is there. Without windows, as Playwright has it too, Chromium starts and draws in less time.
+# The first installed one is used. As in Playwright, Chromium runs headless, which takes less time.
 CHROMIUMS = Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")
 AXE = Path(sys.prefix) / "axe/node_modules/axe-core/axe.min.js"
 ARGUMENTS = [
@@ -29,13 +29,13 @@ ARGUMENTS = [
 
 
 def chromium(playwright):
-    """Where the browser is, or would be."""
+    """Return the path of the browser, whether it is installed or not."""
     own = Path(playwright.chromium.executable_path)
     return next((program for program in CHROMIUMS if program.exists()), own)
 
 
 def needs(what, present):
-    """In CI everything must be there; elsewhere a test may be skipped, with the reason."""
+    """Skip a test whose requirement is missing; in CI, fail."""
     if not present:
         message = f"{what} is not installed (make test installs it where it may)"
         if os.environ.get("CI") == "true":
@@ -43,12 +43,12 @@ def needs(what, present):
         pytest.skip(message)
 
 
-# Pages of the same objects are written once; these are kept, so that their ids stay theirs.
+# Pages of the same objects are written once. The objects are kept, so that their ids are not used again.
 _written: dict[tuple[int, ...], tuple[str, tuple[object, ...]]] = {}
 
 
 def written(*shown):
-    """The page about a model and its rows."""
+    """Return the report page of a model and its rows."""
     key = tuple(map(id, shown))
     if key not in _written:
         _written[key] = report_html(*shown), shown
@@ -56,7 +56,7 @@ def written(*shown):
 
 
 def ready(page, load):
-    """Wait after loading until the script has set the page up: it decodes its facts meanwhile."""
+    """Load a page, and wait until its script has decoded the data and built the page."""
 
     def load_and_wait(*arguments):
         load(*arguments)
@@ -67,7 +67,7 @@ def ready(page, load):
 
 
 class Visit:
-    """Opens pages and remembers whatever they complained about or asked for."""
+    """Opens pages, and records their errors and requests."""
 
     def __init__(self, browser, folder):
         self.browser, self.folder = browser, folder
@@ -97,7 +97,7 @@ class Visit:
         return page
 
     def close(self):
-        """No errors on the console, and nothing asked for but the files themselves."""
+        """Check that the console has no errors and that the pages requested only their own files."""
         for context in self.contexts:
             context.close()
         assert self.complaints == [], self.complaints
@@ -105,7 +105,7 @@ class Visit:
         assert asked == []
 
     def _dialog(self, dialog):
-        # Pages with edits ask before they are left; tests that mean to leave answer themselves.
+        # Edited pages ask for confirmation before they close; tests of that handle the dialog themselves.
         if dialog.type != "beforeunload":
             self.complaints.append(dialog.message)
 
@@ -115,7 +115,7 @@ class Visit:
 
 
 def embedded(html):
-    """The facts in the text of a page."""
+    """Return the data embedded in the HTML of a page."""
     packed = re.search(r'id="facts">([A-Za-z0-9+/=]*)</script>', html)[1]
     return json.loads(zlib.decompress(base64.b64decode(packed)))
 
@@ -125,7 +125,7 @@ def shown(page):
 
 
 def typed(text):
-    """Signs of print as they are typed, and as Python writes them."""
+    """Replace typographic characters by those of Python output."""
     for sign, typed_sign in (("≤", "<="), ("≥", ">="), ("≠", "!="), ("\N{MINUS SIGN}", "-")):
         text = text.replace(sign, typed_sign)
     return text
@@ -136,7 +136,7 @@ def settle(page):
 
 
 def download(page, folder):
-    """The model as it is now, by the button in the bar of edits or in the overview."""
+    """Download the current model, by the button in the edit bar or in the overview."""
     with page.expect_download() as expected:
         page.evaluate("frri.actions.download()")
     path = folder / expected.value.suggested_filename
@@ -145,14 +145,14 @@ def download(page, folder):
 
 
 def figure(page, name):
-    """The effect of edits: a measure as it is now."""
+    """Return the current value of a measure in the list of effects of edits."""
     open_history(page)
     row = page.locator(".effects tr", has=page.get_by_role("cell", name=name, exact=True))
     return row.locator("td").last.inner_text()
 
 
 def edit_rule(page, number):
-    """Open a rule with the form that changes it, and return that."""
+    """Open the form that edits a rule, and return the form."""
     if page.locator("#tab-rules").get_attribute("aria-selected") != "true":
         page.click("#tab-rules")
     opened = page.locator(f"#rule-{number}-opened")
@@ -179,7 +179,7 @@ def open_history(page):
 
 
 def violations(page, only=None):
-    """What axe finds that is not minor; by all of its rules, or by some."""
+    """Return the accessibility violations that axe finds, except minor ones, by all or some of its rules."""
     needs("axe-core", AXE.exists())
     if page.evaluate("typeof axe") == "undefined":
         page.evaluate(AXE.read_text(encoding="utf-8"))

@@ -1,18 +1,18 @@
-"""Work counted instead of timed: the same on every machine."""
+"""Work measured by numbers of calls, which do not depend on the machine."""
 
 import sys
 
 
 def calls(work):
-    """How many functions are called, in Python and by it in C, while something is done."""
+    """Return the number of calls of Python functions, and of C functions by Python, during a call."""
     count = 0
 
-    def seen(_frame, event, _argument):
+    def count_call(_frame, event, _argument):
         nonlocal count
         count += event in {"call", "c_call"}
 
     before = sys.getprofile()
-    sys.setprofile(seen)
+    sys.setprofile(count_call)
     try:
         work()
     finally:

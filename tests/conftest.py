@@ -1,4 +1,4 @@
-"""Programs that are started once for all tests of a file."""
+"""Settings of the test run, and programs that are started once for all tests of a file."""
 
 import gc
 import os
@@ -19,14 +19,14 @@ from frri.cover import budget
 from programs import NODE_DRIVER, PYTHON_DRIVER, Program, required
 from thorough import often
 
-# Models say when they were made; those of the tests must be the same in every run.
+# Saved models contain a date; those of the tests must be identical in every run.
 os.environ.setdefault("SOURCE_DATE_EPOCH", "1704067200")
 
-# How long an example takes depends on what else the machine is doing.
+# The duration of an example depends on other processes of the machine.
 settings.register_profile("frri", deadline=None, max_examples=often(200))
 settings.load_profile("frri")
 
-# What a shell or nohup starts in the background ignores Ctrl-C or a hangup, which tests send.
+# Background processes of a shell or of nohup ignore Ctrl-C or a hangup, which tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -34,12 +34,12 @@ if hasattr(signal, "SIGHUP"):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file():
-    """Tests are not searched for doctests, for which each file would be run twice."""
+    """Do not collect doctests of test files, which would import each file twice."""
     return [found for found in (yield) if not isinstance(found, DoctestModule)]
 
 
-# Files that take long, the longest first, except that those which use a compiler and those which wait for
-# browsers, clusters and other processes take turns: what a file has compiled is on disk for later ones.
+# Slow files, the slowest first. Files that use a compiler and files that wait for browsers, clusters and other
+# processes alternate, because later files reuse compiled kernels from disk.
 LONG = (
     "test_cover",
     "test_page",
@@ -82,7 +82,7 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items):
-    """Long files come first, so that at the end none is waited for; then those with many tests."""
+    """Run slow files first, so that no worker waits for one at the end; then those with many tests."""
     n_tests = Counter(item.path for item in items)
     rank = {name: place for place, name in enumerate(LONG)}
     items.sort(
@@ -90,12 +90,12 @@ def pytest_collection_modifyitems(items):
     )
 
 
-# What is imported and collected stays: nothing of it is garbage.
+# Imported modules and collected tests are never garbage.
 gc.disable()
 
 
 def pytest_collection_finish():
-    """What was imported stays: to look for garbage in it after every 700 objects takes a tenth of the time."""
+    """Exclude imported objects from garbage collection, which would take a tenth of the time."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -104,7 +104,7 @@ def pytest_collection_finish():
 
 @pytest.fixture(scope="session", autouse=True)
 def _small_searches():
-    """Many small searches for covers are no reason to compile their kernels, which takes half a minute a process."""
+    """Do not compile kernels for many small cover searches, which takes half a minute per process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(budget, "COMPILE_SECONDS", dict.fromkeys(budget.COMPILE_SECONDS, 60.0))
         patch.setattr(_compile, "LOAD_SECONDS", 5.0)
@@ -113,13 +113,13 @@ def _small_searches():
 
 @pytest.fixture(scope="module", autouse=True)
 def _searches_of_other_files():
-    """What the files before have spent on searches is none of the next one's."""
+    """Reset the time that earlier files spent on searches."""
     budget._kernel_seconds.clear()
 
 
 @pytest.fixture
 def _short_paths(monkeypatch):
-    """Additive rules are few, and found again a few times only: no check of scikit-learn depends on that."""
+    """Limit additive rules and their repetitions, on which no scikit-learn check depends."""
     from frri.learners.additive import classifier, regressor
 
     for module in (classifier, regressor):
@@ -172,7 +172,7 @@ def browser():
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """After every test: no errors on the console, and nothing asked for but the file itself."""
+    """Check after every test that the console has no errors and that the page requested only its own file."""
     visit = Visit(browser, tmp_path)
     yield visit
     visit.close()
@@ -180,7 +180,7 @@ def visit(browser, tmp_path):
 
 @pytest.fixture(scope="session")
 def wine():
-    """Rules learned from every other wine, and all wines."""
+    """Return rules fitted on every second wine, and all wines."""
     from sklearn.datasets import load_wine
 
     from frri import FRRIClassifier

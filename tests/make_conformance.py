@@ -1,9 +1,9 @@
-"""Small rulesets of every meaning, and what the slow twin says about some rows: `tests/conformance.json`.
+"""Write `tests/conformance.json`: small rule sets of every semantics, and the reference results for some rows.
 
-Every engine has to give these answers. After a new semantics or setting has got its twin and its
-rulesets here, `python tests/make_conformance.py` writes the table again.
+Every engine must return these results. A new semantics or setting needs a reference implementation and rule sets
+here; then `python tests/make_conformance.py` writes the table again.
 
-Values are sums of few powers of two: then no rounding hides or makes a tie.
+Values are sums of few powers of two, so that rounding neither hides nor creates ties.
 """
 
 import json
@@ -25,7 +25,7 @@ ATTRIBUTES = [
         "categories": ["small", "medium", "large"],
         "typical": "large",
     },
-    # 2020-01-01 to 2020-01-17, typically 2020-01-10 at noon
+    # 2020-01-01 to 2020-01-17, median 2020-01-10 at noon
     {"name": "day", "kind": "date", "low": 18262.0, "high": 18278.0, "typical": 18271.5},
 ]
 USUAL = {"x": 3.0, "y": 0.0, "colour": "red", "size": "medium", "day": "2020-01-09"}
@@ -99,7 +99,7 @@ VOTE_RULES = [
 
 
 def excluding(rules):
-    """The same rules with an exclusion in the place of each one's last condition."""
+    """Return the rules with an exclusion in place of the last condition of each."""
     exclusions = NOT_BLUE, NOT_BLUE_OR_RED
     return [one | {"if": [*one["if"][:-1], exclusions[k % 2]]} for k, one in enumerate(rules)]
 
@@ -124,7 +124,7 @@ def model(rules, name, *, classes=("a", "b", "c"), counts=(3.0, 5.0, 2.0), base=
 
 
 def rulesets():
-    """A title and a model at a time."""
+    """Yield titles and models."""
     names = ("best-rule", "added-votes", "first-match")
     fallbacks = ("nearest", "stretched", "partial", "priors")
     t_norms = ("minimum", "product", "lukasiewicz", "hamacher", "drastic", "nilpotent_minimum")
@@ -271,7 +271,7 @@ def rulesets():
 
 
 def written():
-    """The table as JSON, an answer to a line; attributes and rows are the same for all rulesets."""
+    """Return the table as JSON with one result per line; all rule sets have the same attributes and rows."""
 
     def lines(values, indent):
         return (",\n" + indent).join(json.dumps(value) for value in values)

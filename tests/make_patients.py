@@ -1,6 +1,6 @@
-"""Make the table that `frri example patients.csv` writes: nobody in it has ever lived.
+"""Make the artificial table that `frri example patients.csv` writes.
 
-`python tests/make_patients.py` writes it anew; a test compares the two.
+`python tests/make_patients.py` writes it again; a test compares the two.
 """
 
 import random
@@ -12,20 +12,20 @@ SEED, N_ROWS = 20, 200
 
 
 def patients():
-    """The table as text: high risk means high glucose, or smoking with high pressure, at an age."""
+    """Return the table as text. High risk means high glucose, or smoking with high blood pressure, above an age."""
     generator = random.Random(SEED)
     lines = ["age,sex,glucose,pressure,bmi,smoker,visit,risk"]
     for _ in range(N_ROWS):
         age = generator.randint(25, 84)
         sex = generator.choice(["female", "male"])
-        # Sums of two draws are peaked in the middle; nothing but draws is the same in all versions.
+        # Sums of two draws have a peaked distribution; only plain draws are equal in all versions of Python.
         glucose = round(70 + 55 * (generator.random() + generator.random()) + age / 5)
         pressure = round(90 + 35 * (generator.random() + generator.random()) + age / 4)
         bmi = round(18 + 9 * (generator.random() + generator.random()), 1)
         smoker = "yes" if generator.random() < 0.3 else "no"
         visit = date(2024, 1, 8) + timedelta(days=generator.randrange(360))
         high = (glucose > 155 and age > 40) or (smoker == "yes" and pressure > 142)
-        # One in a hundred is what nobody would have expected.
+        # One label in a hundred is wrong.
         risk = "high" if high != (generator.random() < 0.01) else "low"
         lines.append(f"{age},{sex},{glucose},{pressure},{bmi},{smoker},{visit},{risk}")
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
-"""Draws the pictures of the page in the documentation: `PYTHONPATH=tests python tests/make_pictures.py`.
+"""Draw the screenshots of the report in the documentation: `PYTHONPATH=tests python tests/make_pictures.py`.
 
-Five models as a reader would make them: wines and FRRI, made-up patients and RIPPER, diabetes (pima) and
-compact FRRI, the progression of diabetes and additive rules, and the same in four grades. Playwright and Chromium are needed.
+They show five models: FRRI of wines, RIPPER of artificial patients, Compact FRRI of diabetes (pima), and additive rules
+of the progression of diabetes, also in four grades. Playwright and Chromium are needed.
 """
 
 from pathlib import Path
@@ -29,7 +29,7 @@ IMAGES = ROOT / "docs" / "images"
 
 
 def models():
-    """Each with the rows of its page."""
+    """Yield the models with the rows of their pages."""
     X, y = load_wine(return_X_y=True, as_frame=True)
     X = X.rename(columns={"od280/od315_of_diluted_wines": "od280/od315"})
     y = pd.Series(np.array(["Barolo", "Grignolino", "Barbera"])[y], name="cultivar")

@@ -1,10 +1,10 @@
-"""Fuzzy-rough rule induction straight from its definitions: slow, obvious, the measure of the rest.
+"""Reference implementation of fuzzy-rough rule induction: slow, simple, and close to the definitions.
 
-Every function is the definition written down in a few plain lines, over scaled values in [0, 1]. No
-function shares work with another for the sake of speed. ``literal_induction`` at the end is the one
-exception: it transcribes the paper's pseudo-code with numpy over the objects, to compare speeds.
+Every function is a definition in a few plain lines, over scaled values in [0, 1]. No function reuses
+results of another for speed. ``literal_induction`` at the end is the exception: it transcribes the
+paper's pseudo-code with numpy over the objects, to compare speeds.
 
-Names: ``u`` is the object a rule is made from (its anchor), ``v`` any object; a rule is a list of
+Names: ``u`` is the object that a rule is made from (its anchor), ``v`` any object; a rule is a list of
 kinds, one per attribute, with its anchor and its confidence. "AT_MOST" is the paper's DOMINANT
 (smaller than or similar), "AT_LEAST" its DOMINATED (greater than or similar).
 
@@ -29,7 +29,7 @@ def scale(train, new=None, nominal=()):
     """Scale every column of `new` by the range of `train`: (x - low) / (high - low), cut to [0, 1].
 
     A column that is constant in `train` becomes 0. Where high - low is beyond the largest float,
-    all three numbers are halved first. Missing values do not count for the range and stay missing,
+    all three numbers are halved first. Missing values do not affect the range and stay missing,
     if the column is not constant. Nominal columns stay as they are.
     """
     train = np.asarray(train, dtype=float)
@@ -74,7 +74,7 @@ def relation(kind, a_u, a_v):
 
 
 def fails_by(kind, a_u, a_v, *, nominal=False):
-    """1 - relation, written without the detour through 1 and its rounding.
+    """1 - relation, computed without rounding by the subtraction from 1.
 
     A missing value on either side fails nothing. Nominal values are equal, or they fail by 1.
     """
@@ -130,7 +130,7 @@ def others(labels, u):
 
 
 def covering_degree(kinds, u, confidence, v, nominal=()):
-    """Lukasiewicz t-norm of matching degree and confidence: max(0, confidence - distance)."""
+    """Łukasiewicz t-norm of matching degree and confidence: max(0, confidence - distance)."""
     return max(0.0, confidence - distance(kinds, u, v, nominal))
 
 
@@ -143,7 +143,7 @@ def covers(kinds, u, confidence, v, nominal=()):
 
 
 def discerned(kinds, u, confidence, v, nominal=()):
-    """Whether some attribute tells v from u: it fails by more than confidence - tolerance.
+    """Whether some attribute discerns v from u: it fails by more than confidence - tolerance.
 
     Shortening asks this. It is not quite the opposite of `covers`: an object whose distance is
     exactly confidence - tolerance is neither discerned nor covered.
@@ -236,7 +236,7 @@ def minimum_cover(table, costs):
 
 
 def partial_cover(table, prices, groups, at_most=None, left_out=None):
-    """The most that a choice can be worth, objects covered less prices, over all choices there are.
+    """Return the maximum objective over all choices: covered objects minus prices.
 
     Every group with candidates that cover anything keeps one; `at_most` limits the candidates, though not
     below one for each group; `left_out` the objects of each group that are coverable and not covered.
@@ -347,15 +347,15 @@ def matching_set(columns, kinds, u):
 
 
 def covering_set(columns, kinds, u, confidence):
-    """S_r over all objects, with the Lukasiewicz t-norm."""
+    """S_r over all objects, with the Łukasiewicz t-norm."""
     return np.maximum(0, matching_set(columns, kinds, u) + confidence - 1)
 
 
 def literal_induction(values, labels):
-    """Confidences, RULE_PRUNE and the covering table as the paper's pseudo-code says them.
+    """Confidences, RULE_PRUNE and the covering table as in the paper's pseudo-code.
 
     Loops over objects, attributes and kinds; numpy over the objects. Every try computes the whole
-    covering set anew. Returns the confidences, the kinds (one list per object), the covering table.
+    covering set again. Returns the confidences, the kinds (one list per object), the covering table.
     """
     columns = np.ascontiguousarray(np.transpose(values))
     labels = np.asarray(labels)

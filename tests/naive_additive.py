@@ -1,7 +1,7 @@
-"""Additive rules straight from their words: slow, obvious, the measure of the fast code.
+"""Reference implementation of additive rules: slow, simple, and close to the definitions.
 
-A table is a list of columns with None where a value is missing; `nominal` says which columns hold the
-numbers of categories. A test is a triple (attribute, "<=" or ">=" or "in", bounds or frozenset of
+A table is a list of columns with None where a value is missing; `nominal` lists the columns with
+codes of categories. A test is a triple (attribute, "<=" or ">=" or "in", bounds or frozenset of
 categories), a rule a list of tests. Bounds are a pair: "<=" holds fully up to the first, ">=" from the
 second on. Everything is computed object by object and threshold by threshold.
 """
@@ -36,7 +36,7 @@ def half_width(column, weights, width):
 
 
 def thresholds(column, weights):
-    """Midpoints of neighbouring values; above 64, for i = 1..64 the one whose share is nearest i/65."""
+    """Midpoints of neighboring values; above 64, for i = 1..64 the one whose fraction is nearest to i/65."""
     values = sorted(set(known(column)))
     middles = [a + (b - a) / 2 for a, b in pairwise(values)]
     if len(middles) <= MOST_THRESHOLDS:
@@ -101,7 +101,7 @@ def membership(test, x, ramps):
 
 
 def crosses(test, rule):
-    """Whether there is a test of the other side such that nowhere both hold fully."""
+    """Whether a test of the other side exists such that no value satisfies both fully."""
     attribute, side, (low, high) = test
     others = [bounds for j, other, bounds in rule if j == attribute and other != side]
     return any(one[0] < high if side == ">=" else low < one[1] for one in others)
@@ -135,7 +135,7 @@ class Search:
         return G, H, M
 
     def gain(self, rule, pull):
-        """What Newton steps for all scores promise; 0 for a sign or a membership that is not allowed."""
+        """Predicted gain of Newton steps for all scores; 0 for a sign or a membership that is not allowed."""
         gain = 0.0
         for lane in pull["lanes"]:
             G, H, M = self.sums(self.degree(rule), lane)
@@ -149,7 +149,7 @@ class Search:
         return gain
 
     def tests(self, rule, pull):
-        """Every test that may be added with its price, in the order in which equal ones are decided."""
+        """Yield every test that may be added, with its price, in the order that breaks ties."""
         used = {(attribute, side) for attribute, side, _ in rule}
         for j in self.usable:
             if self.nominal[j]:
@@ -190,7 +190,7 @@ class Search:
                     yield (j, "in", frozenset(direction[:k])), log(comb(len(direction), k))
 
     def best_test(self, rule, pull):
-        """The test of the largest gain less its price, and its gain."""
+        """Return the test with the largest gain minus price, and its gain."""
         found = []
         for test, price in self.tests(rule, pull):
             gain = self.gain([*rule, test], pull)
@@ -222,7 +222,7 @@ class Search:
         return rule
 
     def main(self, pull):
-        """The six scores for which the best single test (or the base) gains most, of more than six."""
+        """Return the six scores with the largest gain of a single test (or of the base), of more than six."""
         if len(pull["lanes"]) <= 6:
             return pull
         best = self.best_test([], pull)
@@ -239,7 +239,7 @@ class Search:
 
 
 def minimum(start, signs, derivatives):
-    """Newton's method on the weights that are not held at 0; held are those that would cross it."""
+    """Newton's method on the weights that are not fixed at 0; weights that would cross 0 are fixed."""
     x = np.array(start, dtype=float)
     held = set()
     while True:
@@ -282,7 +282,7 @@ class Softmax:
         self.sides = sides or {0: {}}
 
     def probabilities(self, A, x):
-        """Samples x classes, from the weights by score; a score that there is not is 0."""
+        """Samples x classes, from the weights by score; an absent score is 0."""
         scores = np.zeros((A.shape[1], self.n_classes))
         scores[:, self.n_classes - self.n_scores :] = (x.reshape(self.n_scores, -1) @ A).T
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -391,7 +391,7 @@ def induce(search, loss, max_rules, enough=None, repeats=40):
 
 
 def merge_similar(rules, fit, loss):
-    """One rule instead of two with the same sides and answer, if that costs less than a rule must gain."""
+    """Merge two rules with the same sides and prediction if that costs less than the minimum gain of a rule."""
 
     def answer(fitted, k):
         votes = fitted["weights"][:, k].round(9)

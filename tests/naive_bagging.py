@@ -1,7 +1,7 @@
-"""Rules of several bags pooled, straight from the definition; built on the slow version of FRRI.
+"""Reference implementation of the pooled rules of several bags, based on that of FRRI.
 
-A rule is (kinds, anchor, confidence, class, bag): its conditions, the scaled values of its object, how far
-it reaches, what it says, and the bag that it comes from. `labels` are the classes of all objects.
+A rule is (kinds, anchor, confidence, class, bag): its conditions, the scaled values of its object, its
+half-width, its consequent, and its bag. `labels` are the classes of all objects.
 """
 
 from math import inf
@@ -11,20 +11,23 @@ import numpy as np
 import naive
 
 
-def enemies(rule, labels, but=None):
-    """The objects of other classes than the rule's, but one perhaps."""
+def objects_of_other_classes(rule, labels, but=None):
+    """Return the objects of other classes than that of the rule, possibly except one."""
     return [v for v in range(len(labels)) if labels[v] != rule[3] and v != but]
 
 
 def narrowed(rule, values, labels, nominal=(), but=None):
-    """The confidence of a rule, made smaller until no enemy is covered."""
+    """Return the confidence of a rule, reduced until it covers no object of another class."""
     kinds, anchor, confidence = rule[:3]
-    away = (naive.distance(kinds, anchor, values[v], nominal) for v in enemies(rule, labels, but))
+    away = (
+        naive.distance(kinds, anchor, values[v], nominal)
+        for v in objects_of_other_classes(rule, labels, but)
+    )
     return min(confidence, min(away, default=inf))
 
 
 def pooled(rules, values, labels, nominal=()):
-    """The confidence of every rule, who covers whom, and the best of the smallest covers."""
+    """Return the confidence of every rule, the covering table, and the best of the smallest covers."""
     reach = [narrowed(rule, values, labels, nominal) for rule in rules]
     table = np.zeros((len(rules), len(values)), dtype=bool)
     for r, rule in enumerate(rules):
@@ -34,7 +37,7 @@ def pooled(rules, values, labels, nominal=()):
 
 
 def unseen(rules, values, labels, v, seen, n_classes, nominal=()):
-    """The class that rules of bags without the object v give it, None if there are no such bags.
+    """Return the class that rules of bags without the object v predict, or None if there are no such bags.
 
     The best one decides, narrowed by all objects but v; where no rule covers v, the nearest one.
     """

@@ -1,9 +1,9 @@
-"""RIPPER and FURIA straight from their definitions: slow, obvious, the measure of the fast code.
+"""Reference implementation of RIPPER and FURIA: slow, simple, and close to the definitions.
 
 A table is a list of rows, a missing value is NaN, a nominal value is the number of its category. A test
 is a triple (attribute, "<=" or ">=" or "=", value), a rule is a list of tests, `rows` are row numbers
-and `own` says of every row whether it is of the class in question. `weights` are what the rows count;
-without any, every row counts for one.
+and `own` states for every row whether it belongs to the class. `weights` are those of the rows; without
+them, every row has weight 1.
 """
 
 from fractions import Fraction
@@ -38,7 +38,7 @@ def distinct(X, rows, attribute):
 
 
 def tests_in_order(X, rows, nominal):
-    """Every test with a value of these rows; of equally good ones the first is taken."""
+    """Every test with a value of these rows; the first of equally good ones is used."""
     for attribute, named in enumerate(nominal):
         for value in distinct(X, rows, attribute):
             if named:
@@ -153,7 +153,7 @@ class ClassProblem:
         self.pruned, self.keep_hopeless = pruned, keep_hopeless
         self.n_tests = number_of_tests(X, nominal)
 
-    # statistics: rules are counted one after another, each on what the earlier ones left
+    # statistics: each rule is counted on the rows that earlier rules do not cover
 
     def rule_counts(self, rules):
         left, result = self.rows, []
@@ -182,7 +182,7 @@ class ClassProblem:
         }
 
     def potential(self, stats, c, rule):
-        """What is saved by deleting a rule; None if it should stay."""
+        """Description length saved by deleting a rule; None if it should stay."""
         saved = (
             self.data_length(stats)
             + theory_length(len(rule), self.n_tests)
@@ -324,7 +324,7 @@ def decision_list(X, y, nominal, order, split, min_weight=2, optimizations=2, we
 
 
 def tightest(rule):
-    """Per attribute and direction only the last test, in the place of the first."""
+    """Keep only the last test per attribute and direction, in place of the first."""
     result = []
     for test in rule:
         same = [k for k, other in enumerate(result) if other[:2] == test[:2]]
@@ -335,7 +335,7 @@ def tightest(rule):
     return result
 
 
-# --- FURIA: fuzzy tests, certainty factors, stretching
+# --- FURIA: fuzzy tests, certainty factors, rule stretching
 
 
 def membership(test, support, x):
@@ -449,7 +449,7 @@ def furia_scores(X, y, classes, fuzzy_rules, t_norm, stretch, x):
     return {label: Fraction(sum(other == label for other in y), len(y)) for label in classes}
 
 
-# --- small random tables with ties, duplicates, constants, gaps and names
+# --- small random tables with ties, duplicates, constants, missing values and categories
 
 
 def random_table(seed, n_max=40, n_classes=None):
@@ -477,7 +477,7 @@ def random_table(seed, n_max=40, n_classes=None):
 
 
 def as_frame(X, nominal):
-    """The same table with categories in words."""
+    """Return the table as a data frame with categories as strings."""
     columns = {}
     for j, named in enumerate(nominal):
         column = X[:, j]

@@ -1,7 +1,7 @@
-"""Compact FRRI from its definition, in plain loops: boxes, their sides, and the choice among them.
+"""Reference implementation of Compact FRRI in plain loops: boxes, their sides, and the selection among them.
 
 Values are scaled lists of lists, None where missing; ``rigid`` has the columns of categories; weights are
-whole numbers. A rule is (anchor, reach, sides), sides a frozenset of (column, side) with the sides "at
+integers. A rule is (anchor, reach, sides), sides a frozenset of (column, side) with the sides "at
 most", "at least" and "equal".
 """
 
@@ -9,7 +9,7 @@ from math import exp, inf, log, sqrt
 
 TOLERANCE = 1e-6
 STEPS = 2**20
-# The last adjustment.
+# Fine-tuning of bounds.
 TEMPERATURE, SPREAD, LENGTH, MOVES = 0.4, 0.15, 0.01, 60
 LEAST_WIDTH, FLOOR, PULL_STEPS = 0.03, -1.0, 2**14
 
@@ -21,7 +21,7 @@ def difference(a, b, is_rigid):
 
 
 def reach(values, classes, rigid, u, k, radius):
-    """A share of the distance to the k-th nearest enemy; to the farthest of fewer; of 1 without any."""
+    """A fraction of the distance to the k-th nearest sample of another class (the last of fewer, or 1)."""
     distances = sorted(
         max(
             (
@@ -44,8 +44,8 @@ def holds(value, anchor, side, limit):
     return (value - anchor if side == "at most" else anchor - value) < limit
 
 
-def grown(values, classes, weights, rigid, u, far, share, most):
-    """Sides by FOIL's gain until enemies inside weigh at most a share of the others."""
+def grown(values, classes, weights, rigid, u, far, max_impurity, most):
+    """Add sides by FOIL's gain until samples of other classes weigh at most a fraction of the covered class."""
     sides, inside = [], list(range(len(values)))
 
     def weigh(rows):
@@ -54,7 +54,7 @@ def grown(values, classes, weights, rigid, u, far, share, most):
 
     while len(sides) < most:
         own, other = weigh(inside)
-        if other <= share * own:
+        if other <= max_impurity * own:
             break
         best, chosen = 0.0, None
         for a in range(len(values[u])):
@@ -77,7 +77,7 @@ def grown(values, classes, weights, rigid, u, far, share, most):
 
 
 def uncut(values, rule, v, outside):
-    """1 at the anchor, falling to 0 at the reach, further outside; a set value where there is no way."""
+    """1 at the anchor, 0 at the reach, negative outside; FLOOR where a category differs."""
     u, far, sides = rule
     worst = 1.0
     for a, side in sides:
@@ -101,8 +101,8 @@ def precision(values, classes, weights, rule):
     return (own + prior / len(set(classes))) / (total + prior), own, total - own
 
 
-class Chooser:
-    """Adds, swaps, trims and adds again, each time what is worth most; the first of equals."""
+class Selection:
+    """Adds, swaps, trims and adds again, each time with the largest gain; the first of ties."""
 
     def __init__(self, values, classes, weights, losses, rules, smallest, price):
         self.values, self.classes, self.weights, self.losses = values, classes, weights, losses
@@ -119,9 +119,11 @@ class Chooser:
         self.pool = [self.scored(known[i][0]) for i in sorted(kept)]
 
     def scored(self, rule):
-        share, own, other = precision(self.values, self.classes, self.weights, rule)
-        outside = min(1.0 - 1.0 / share, 0.0)
-        scores = [share * uncut(self.values, rule, v, outside) for v in range(len(self.values))]
+        max_impurity, own, other = precision(self.values, self.classes, self.weights, rule)
+        outside = min(1.0 - 1.0 / max_impurity, 0.0)
+        scores = [
+            max_impurity * uncut(self.values, rule, v, outside) for v in range(len(self.values))
+        ]
         return rule, self.classes[rule[0]], scores, own - other
 
     def worth(self, chosen):
@@ -189,8 +191,8 @@ class Chooser:
         return chosen
 
 
-class Moved:
-    """The last adjustment of chosen rules: [class, weight, {(column, side): [core, width] or code}]."""
+class TunedRules:
+    """Fine-tuned bounds of selected rules: [class, weight, {(column, side): [core, width] or code}]."""
 
     def __init__(self, values, classes, weights, losses, rules, smallest):
         self.values, self.classes, self.weights, self.losses = values, classes, weights, losses
@@ -204,7 +206,7 @@ class Moved:
                 for a, side in sorted(sides, key=lambda s: (s[0], s[1] == "at least"))
             }
             self.rules.append([classes[u], precision(values, classes, weights, rule)[0], found])
-        # What moves: (rule, side, 0) is a core, (rule, side, 1) the logarithm of a width.
+        # Tuned parameters: (rule, side, 0) is a core, (rule, side, 1) the logarithm of a width.
         self.numbers = [
             (r, side, i)
             for r, (_, _, sides) in enumerate(self.rules)
@@ -247,7 +249,7 @@ class Moved:
         self.rules[r][2][side][i] = max(exp(value), LEAST_WIDTH) if i else value
 
     def meet(self):
-        """Cores of two sides of an attribute that have passed each other meet half-way."""
+        """Set cores of two sides of an attribute that have crossed each other to their mean."""
         for _, _, sides in self.rules:
             for a, side in sides:
                 if side == "at least" and (a, "at most") in sides:
@@ -259,7 +261,7 @@ class Moved:
         return (self.values[v][a] - known[0]) * (1 if side == "at most" else -1)
 
     def covered(self, r):
-        """What the covered objects of the rule's class weigh, and all covered ones."""
+        """Return the weight of the covered objects of the rule's class, and of all covered objects."""
         own_class, _, sides = self.rules[r]
         own = total = 0.0
         for v, row in enumerate(self.values):
@@ -282,7 +284,7 @@ class Moved:
         return (own + prior / len(set(self.classes))) / (total + prior)
 
     def score(self, r, v):
-        """Of a rule for an object; and its worst side, None if there is none, or none that could move."""
+        """Return the score of a rule for an object, and its worst side (None if no side can be tuned)."""
         _, weight, sides = self.rules[r]
         worst, place, lost = 1.0, None, False
         for (a, side), known in sides.items():
@@ -296,7 +298,7 @@ class Moved:
         return (outside, None) if lost and outside < found else (found, place)
 
     def slopes(self):
-        """Of the mean log loss of the softmax of the classes' best scores, by each number that moves."""
+        """Return the gradient of the mean log loss of the softmax of the best scores, by each tuned parameter."""
         found = dict.fromkeys(self.numbers, 0.0)
         for v, own_class in enumerate(self.classes):
             best = {}
@@ -320,7 +322,7 @@ class Moved:
 
 
 def worth_their_price(scores, sides, rule_classes, classes, losses, price):
-    """Rules that stay, the last one first: one goes if that costs little and its class has another one.
+    """Return the rules to keep. From the last on, a rule is removed if its loss is small and its class has others.
 
     Sides are pairs of a column and a side or category; the price is that of a column, as a fraction.
     """

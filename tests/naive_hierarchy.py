@@ -1,7 +1,7 @@
-"""Merging of rules from its definition: after every step all pairs are looked at again.
+"""Reference implementation of merging rules: after every step, all pairs are compared again.
 
 A rule is a dict: `class`, `weight`, and `if`, a dict from columns to (support_low, core_low, core_high,
-support_high) or to a set of codes, -1 for one never seen. A column that is not there may be anything.
+support_high) or to a set of codes, -1 for an unseen one. Absent columns may have any value.
 Rows are lists of numbers.
 """
 
@@ -12,7 +12,7 @@ COVERS = 1e-6
 
 
 def holds(bounds, x):
-    """To which degree a value satisfies a condition."""
+    """Return the degree to which a value satisfies a condition."""
     if isinstance(bounds, set):
         return float(x in bounds)
     low, core_low, core_high, high = bounds
@@ -35,7 +35,7 @@ def covered(rule, rows):
 
 
 def hull(one, other, n_codes):
-    """The narrowest conditions that hold wherever those of either rule do; those that say something."""
+    """Return the narrowest conditions that hold wherever those of either rule do, without trivial ones."""
     conditions = {}
     for a in sorted(set(one["if"]) & set(other["if"])):
         p, q = one["if"][a], other["if"][a]
@@ -50,7 +50,7 @@ def hull(one, other, n_codes):
 
 
 def merges(rules, rows, classes, amounts, n_codes):
-    """All steps: pairs of what was merged (numbers; those of merged rules go on) and the rule made of it."""
+    """Return all steps: the numbers of the two merged rules, and the new rule."""
     everything = {i: dict(rule) for i, rule in enumerate(rules)}
     within = {i: covered(rule, rows) for i, rule in everything.items()}
     alive, steps = list(everything), []
@@ -58,7 +58,7 @@ def merges(rules, rows, classes, amounts, n_codes):
     def weigh(objects):
         return sum(amounts[i] for i in objects)
 
-    def enemies(rule, objects):
+    def other_classes(rule, objects):
         return {i for i in objects if classes[i] != rule["class"]}
 
     while True:
@@ -70,9 +70,9 @@ def merges(rules, rows, classes, amounts, n_codes):
                 continue
             made = {"if": conditions, "class": one["class"], "weight": 1.0}
             inside = covered(made, rows)
-            new = enemies(made, inside - within[i] - within[j])
+            new = other_classes(made, inside - within[i] - within[j])
             size = weigh(k for k, c in enumerate(classes) if c == made["class"]) or 1
-            key = weigh(new) / size, -weigh(inside - enemies(made, inside)), i, j
+            key = weigh(new) / size, -weigh(inside - other_classes(made, inside)), i, j
             if best is None or key < best[0]:
                 best = key, made
         if best is None:
@@ -81,11 +81,11 @@ def merges(rules, rows, classes, amounts, n_codes):
         for a in list(made["if"]):
             without = made | {"if": {b: c for b, c in made["if"].items() if b != a}}
             more = covered(without, rows) - covered(made, rows)
-            if without["if"] and not enemies(made, more):
+            if without["if"] and not other_classes(made, more):
                 made = without
         inside = covered(made, rows)
         total = weigh(inside)
-        precision = weigh(inside - enemies(made, inside)) / total if total else None
+        precision = weigh(inside - other_classes(made, inside)) / total if total else None
         chance = weigh(k for k, c in enumerate(classes) if c == made["class"]) / sum(amounts)
         pair = [everything[i], everything[j]]
         sizes = [weigh(within[i]), weigh(within[j])]

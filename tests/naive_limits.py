@@ -1,11 +1,11 @@
-"""Limits on rules from their definition: everything is counted again for every rule that might go."""
+"""Reference implementation of limits on rules: everything is computed again for every removable rule."""
 
 COVERS = 1e-6
 STEPS = 2**40
 
 
 def decided(chosen, degrees, weights, own, n_classes, kind):
-    """The class that some rules decide for about one object; None if none of them covers it."""
+    """Return the class that some rules predict for one object, or None if none of them covers it."""
     if kind == "first":
         return next((own[r] for r in chosen if degrees[r] > 0), None)
     scores = [0] * n_classes
@@ -17,7 +17,7 @@ def decided(chosen, degrees, weights, own, n_classes, kind):
 
 
 def kept(degrees, weights, own, classes, units, kind, max_rules, min_support, default):
-    """Positions of the rules that remain; `degrees` has a list for each object."""
+    """Return the positions of the remaining rules; `degrees` has a list for each object."""
     n_classes = max([*own, *classes]) + 1
     objects = range(len(classes))
 

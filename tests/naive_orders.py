@@ -1,4 +1,4 @@
-"""Orders of attributes and minimal rules from their definitions: everything is tried.
+"""Reference implementation of attribute orders and minimal rules, by trying everything.
 
 A rule of an object is a list of kinds, one for each attribute, as in `naive`; a kind is one of those that
 the attribute may have.
@@ -20,7 +20,7 @@ WIDER = {
 
 
 def allowed_kinds(m, initial=None, nominal=()):
-    """For every attribute the kinds that a condition on it may have."""
+    """Return the kinds that a condition on each attribute may have."""
     kinds = []
     for a in range(m):
         start = "SIMILAR" if initial is None else initial[a]
@@ -30,7 +30,7 @@ def allowed_kinds(m, initial=None, nominal=()):
 
 
 def rules(values, labels, u, confidence, initial=None, nominal=()):
-    """All rules of an object: kinds under which every enemy is discerned."""
+    """Return all rules of an object: kinds that discern every object of another class."""
     return [
         kinds
         for kinds in product(*allowed_kinds(len(values[u]), initial, nominal))
@@ -42,7 +42,7 @@ def rules(values, labels, u, confidence, initial=None, nominal=()):
 
 
 def minimal_rules(values, labels, u, confidence, initial=None, nominal=()):
-    """Those of which no condition can be opened any further, as a set."""
+    """Return the set of rules of which no condition can be relaxed further."""
     found = set(rules(values, labels, u, confidence, initial, nominal))
 
     def opened(kinds):
@@ -54,13 +54,13 @@ def minimal_rules(values, labels, u, confidence, initial=None, nominal=()):
 
 
 def length(kinds, nominal=()):
-    """Conditions, then sides; a category is one."""
+    """Return the number of conditions and the number of sides; a category has one."""
     sides = [min(SIDES[kind], 1) if a in nominal else SIDES[kind] for a, kind in enumerate(kinds)]
     return sum(side > 0 for side in sides), sum(sides)
 
 
 def mutual_information(column, labels, *, nominal=False):
-    """Between a column cut into tenths of its values, or its categories, and the classes; in nats."""
+    """Return the mutual information of the deciles of a column, or its categories, and the classes, in nats."""
     known = [x for x in column if not isnan(x)]
     bins = []
     for x in column:

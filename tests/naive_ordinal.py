@@ -1,4 +1,4 @@
-"""Ordered classes straight from their definitions: slow, obvious, the measure of the fast code.
+"""Reference implementation of ordinal classification: slow, simple, and close to the definitions.
 
 Classes are positions from 0, the lowest. A direction is 1 for a gain, -1 for a cost, 0 for neither.
 """
@@ -14,7 +14,7 @@ import naive
 
 
 def distinct_rows(values, classes):
-    """Equal objects of a class once, sorted by their values; a missing one comes first."""
+    """Return the distinct objects of a class, sorted by their values; missing values come first."""
 
     def key(row):
         return ([-1.0 if isnan(x) else x for x in values[row]], classes[row])
@@ -33,7 +33,7 @@ def initial_kinds(directions, rising):
 
 
 def unions(values, classes, n_classes, directions, order, nominal=()):
-    """For every class but the lowest and both sides: the union's candidates, and who covers whom."""
+    """Yield the candidates of the unions of every class but the lowest, on both sides, and the covering tables."""
     rows = distinct_rows(values, classes)
     points = [values[row] for row in rows]
     for k in range(1, n_classes):
@@ -63,7 +63,7 @@ def unions(values, classes, n_classes, directions, order, nominal=()):
 
 
 def fit(values, classes, n_classes, directions, order, nominal=()):
-    """The fewest rules for every union, then the fewest conditions, then the first."""
+    """Return the minimum number of rules for every union, then of conditions; the first of ties."""
     chosen = []
     for rules in unions(values, classes, n_classes, directions, order, nominal):
         table = np.array([rule["covered"] for rule in rules], dtype=bool).reshape(len(rules), -1)
@@ -73,7 +73,7 @@ def fit(values, classes, n_classes, directions, order, nominal=()):
 
 
 def nearness(rules, v, nominal=()):
-    """Confidence less distance of the best rule, below 0 where none covers."""
+    """Return confidence minus distance of the best rule, negative if no rule covers the object."""
     return max(
         [
             rule["confidence"] - naive.distance(rule["kinds"], rule["values"], v, nominal)
@@ -84,7 +84,7 @@ def nearness(rules, v, nominal=()):
 
 
 def margins(rules, n_classes, v, nominal=()):
-    """For each class but the lowest, by how much what speaks for "at least" it leads."""
+    """Return the lead of the rules for "at least" a class, for each class but the lowest."""
     found = []
     for t in range(1, n_classes):
         pro = [rule for rule in rules if rule["rising"] and rule["bound"] >= t]
@@ -97,13 +97,13 @@ def margins(rules, n_classes, v, nominal=()):
 
 
 def places(scores):
-    """Halfway between neighbouring scores, and beyond all."""
+    """Return the midpoints between neighboring scores, and cuts beyond all scores."""
     values = sorted(set(scores))
     return [values[0] - 1, *(a + (b - a) / 2 for a, b in pairwise(values)), values[-1] + 1]
 
 
 def error(scores, classes, weights, cuts):
-    """How wrong answers are, in classes."""
+    """Return the error of predictions, in classes."""
     return sum(
         weight * abs(sum(score > cut for cut in cuts) - c)
         for score, c, weight in zip(scores, classes, weights, strict=True)
@@ -111,6 +111,6 @@ def error(scores, classes, weights, cuts):
 
 
 def best_cuts(scores, classes, weights, n_classes):
-    """Of all ascending choices, the first that is least wrong."""
+    """Return the first of all ascending choices with the minimum error."""
     choices = combinations_with_replacement(places(scores), n_classes - 1)
     return min(choices, key=lambda cuts: error(scores, classes, weights, cuts))

@@ -1,4 +1,4 @@
-"""What a scoring program gives for a row, step by step in plain Python."""
+"""Evaluate a scoring program for a row, step by step in plain Python."""
 
 import operator
 from functools import reduce
@@ -9,7 +9,7 @@ from frri.table import to_matrix
 
 
 def evaluate(program, row):
-    """Prediction, score, rule (number from 1, 0 without one), scores, degrees, probabilities."""
+    """Return prediction, score, rule (number from 1, 0 without one), scores, degrees and probabilities."""
     ruleset = program.ruleset
     matrix = to_matrix([dict(row)], ruleset.attributes, ruleset.used_attributes)
     columns = [_column(x, a) for x, a in zip(matrix[0].tolist(), ruleset.attributes, strict=True)]
@@ -27,7 +27,7 @@ def evaluate(program, row):
 
 
 def _column(x, attribute):
-    """Return a value as programs see it: NaN or None where it is missing."""
+    """Return a value as programs receive it: NaN or None if it is missing."""
     if attribute.kind != "nominal":
         return x
     if isnan(x):

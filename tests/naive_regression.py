@@ -1,4 +1,4 @@
-"""Induction for decisions that agree by degrees, straight from its definitions: slow and obvious.
+"""Reference implementation of induction for graded decisions: slow, simple, and close to the definitions.
 
 `D(u, v) = max(0, 1 - |y(v) - y(u)| / tau)` is the degree to which the decision of v agrees with the rule of
 u. Conditions, distances and kinds are those of `naive`.
@@ -18,9 +18,9 @@ def agreement(y, tau, u, v):
 
 
 def confidences(values, y, tau, initial=None, nominal=()):
-    """c(u): the least of I(R(u, v), D(u, v)) with Lukasiewicz' I(x, y) = min(1, 1 - x + y).
+    """c(u): the minimum of I(R(u, v), D(u, v)) with the Łukasiewicz implicator I(x, y) = min(1, 1 - x + y).
 
-    Written without the detour through 1 and its rounding: the least of distance + D(u, v), and 1.
+    Computed without rounding by subtractions from 1: the minimum of distance + D(u, v), and 1.
     """
     n, m = np.shape(values)
     first = ["SIMILAR"] * m if initial is None else initial
@@ -39,7 +39,7 @@ def confidences(values, y, tau, initial=None, nominal=()):
 
 
 def kept_away(kinds, u, v, y, tau, confidence, values, nominal=()):
-    """Whether the rule of u says nothing against v: some condition fails by c(u) - D(u, v)."""
+    """Whether the rule of u does not contradict v: some condition fails by c(u) - D(u, v)."""
     limit = confidence - TOLERANCE - agreement(y, tau, u, v)
     return limit < 0 or any(
         naive.fails_by(kind, values[u][a], values[v][a], nominal=a in nominal) > limit
@@ -48,7 +48,7 @@ def kept_away(kinds, u, v, y, tau, confidence, values, nominal=()):
 
 
 def shorten(values, y, tau, u, confidence, order, initial=None, nominal=()):
-    """RULE_PRUNE for one object: the first kind under which every object is still kept away."""
+    """RULE_PRUNE for one object: the first kind under which no object is contradicted."""
     kinds = ["SIMILAR"] * len(values[u]) if initial is None else list(initial)
     for a in order:
         free = kinds[a] == "SIMILAR" and a not in nominal
@@ -63,9 +63,9 @@ def shorten(values, y, tau, u, confidence, order, initial=None, nominal=()):
 
 
 def fewest_rows(table, costs):
-    """The fewest rows that cover every column that any row covers.
+    """Return the minimum number of rows that cover every coverable column, and their minimum cost.
 
-    Of these the cheapest; only their number and cost are said. All subsets are tried.
+    All subsets are tried.
     """
     table = np.asarray(table, dtype=bool)
     wanted = table.any(axis=0)
@@ -81,7 +81,7 @@ def fewest_rows(table, costs):
 
 
 def normalised_degrees(degrees, near):
-    """Shares of the rules in each answer: by what they count, or all of the nearest where none fires."""
+    """Return the fraction of each rule in predictions: its normalized degree, or 1 for the nearest if none fires."""
     shares = []
     for counts, nearness in zip(degrees, near, strict=True):
         total = sum(counts)

@@ -1,7 +1,7 @@
-"""Rough-set learners straight from their definitions: slow, obvious, the measure of the fast ones.
+"""Reference implementation of MODLEM and QuickRules: slow, simple, and close to the definitions.
 
-Tables are lists of rows, classes are numbers from 0, missing values are NaN. ``nominal`` says for each
-attribute whether its values are only equal or not, ``weights`` what each object counts (1 by default).
+Tables are lists of rows, classes are numbers from 0, missing values are NaN. ``nominal`` marks attributes
+whose values are only equal or not; ``weights`` are those of the objects (1 by default).
 A MODLEM rule is a dict from attributes to ``(low, high)`` for low <= x < high, or to the one value of a
 nominal attribute; a QuickRules rule is the number of an object with the list of its attributes.
 """
@@ -20,7 +20,7 @@ def same(row, other):
 
 
 def approximation(rows, classes, c, kind):
-    """The objects that certainly ("lower"), possibly ("upper") or just ("none") belong to class c."""
+    """Return the objects that belong certainly ("lower"), possibly ("upper") or actually ("none") to class c."""
     found = set()
     for i, row in enumerate(rows):
         block = {classes[k] for k, other in enumerate(rows) if same(row, other)}
@@ -76,7 +76,7 @@ EQUAL = defaultdict(lambda: 1)
 
 
 def weigh(objects, weights):
-    """What some objects weigh together, exactly."""
+    """Return the exact sum of the weights of some objects."""
     return Fraction(0) + sum(Fraction(weights[i]) for i in objects)
 
 
@@ -90,9 +90,9 @@ def bits(p, t):
 
 
 def grains_per_bit(n_objects, weights):
-    """Entropies count in units of 2^-20 bits, so that equal ones are equal in spite of rounding.
+    """Entropies are rounded to units of 2^-20 bits, so that rounding errors do not break ties.
 
-    Unless weights are whole numbers, these are bits of a mean object.
+    Unless weights are integers, these are bits of a mean object.
     """
     if all(weights[i] == int(weights[i]) for i in range(n_objects)):
         return 2.0**20
@@ -203,7 +203,7 @@ def m_estimate(rows, target, conditions, weights=EQUAL):
 
 
 def modlem_scores(rules, rows, classes, n_classes, kind, new, weights=EQUAL):
-    """What the rules say about a new object, class by class: matching rules, else their parts."""
+    """Return the scores of the classes for a new object: by matching rules, else by partly matching ones."""
     targets = [approximation(rows, classes, c, kind) for c in range(n_classes)]
     for partial in (False, True):
         scores = [0.0] * n_classes
@@ -221,7 +221,7 @@ def modlem_scores(rules, rows, classes, n_classes, kind, new, weights=EQUAL):
 
 
 def add_up(numbers):
-    """The sum from first to last, without the refinements of newer Pythons."""
+    """Sum from first to last, without the compensated summation of newer Pythons."""
     result = 0.0
     for number in numbers:
         result += number
@@ -239,7 +239,7 @@ T_NORMS = {
     "nilpotent_minimum": lambda a, b: min(a, b) if min(a, b) > 1 - max(a, b) else 0.0,
 }
 
-# As the originals of QuickRules round it; the difference is in the last bit.
+# Rounded as in the originals of QuickRules; the difference is in the last bit.
 ORIGINAL_T_NORMS = T_NORMS | {"lukasiewicz": lambda a, b: max(a + b - 1.0, 0.0)}
 
 
@@ -274,7 +274,7 @@ def positive_region(rows, classes, attributes, t_norm, nominal):
 
 
 def quickrules(rows, classes, t_norm, close, ties, nominal, most=1000):
-    """The rules and the attributes added on the way."""
+    """Return the rules, and the attributes in the order in which they are added."""
     n = len(rows)
     usable = [a for a in range(len(rows[0])) if len({row[a] for row in rows}) > 1]
     full = positive_region(rows, classes, usable, t_norm, nominal)
@@ -338,9 +338,9 @@ def quickreduct(rows, classes, t_norm, ties, nominal):
 
 
 def class_sums(rules, rows, classes, new, t_norm, cut):
-    """What the rules of each class add up to for new objects; classes in order of their first rule.
+    """Return the sums of the rules of each class for new objects; classes are in the order of their first rules.
 
-    Outside the training range similarities are negative unless they are cut at 0.
+    Similarities outside the training range are negative unless they are clipped at 0.
     """
     width = widths(rows)
     result = []
@@ -357,15 +357,14 @@ def class_sums(rules, rows, classes, new, t_norm, cut):
     return result
 
 
-def share_decisions(sums):
-    """Classes by their share of the total, as the experiment that QuickRules was reported with decided.
+def fraction_decisions(sums):
+    """Decide by the fraction of each class in the total, as in the published experiment with QuickRules.
 
-    Without a cut the total may be negative; then the shares turn the order round. Equal shares go to
-    the class whose rule comes first.
+    Without clipping, the total may be negative, which reverses the order. The class of the first rule wins ties.
     """
     return [max(each, key=lambda c: each[c] / add_up(each.values())) for each in sums]
 
 
 def sum_decisions(sums):
-    """Classes by their sums, the first class if they are equal; None where no rule fires."""
+    """Decide by the sums, the first class of ties; None if no rule fires."""
     return [max(sorted(each), key=each.get) if any(each.values()) else None for each in sums]

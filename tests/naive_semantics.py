@@ -1,7 +1,7 @@
-"""What a saved ruleset says about a row, from the definitions, in plain loops.
+"""Reference evaluation of saved rule sets: the definitions in plain loops.
 
-It reads the JSON of format version 2 and imports nothing from the library: the table of
-`frri.rules.semantics`, a line after the other.
+It reads the JSON of format version 2 and imports nothing from the library. Each function implements a line of
+the table of `frri.rules.semantics`.
 """
 
 import math
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 
 def encoded(model, row):
-    """Each value as a number: days, positions of categories; None where missing."""
+    """Return each value as a number (days, positions of categories), None if it is missing."""
     values = {}
     for attribute in model["attributes"]:
         name, value = attribute["name"], row[attribute["name"]]
@@ -46,7 +46,7 @@ def uncut(model, rule, condition, value):
     if value is None:
         return 1 if model["semantics"]["missing"] == "similar" else nowhere_near
     if "values" in condition:
-        # An exclusion holds for all values but these, those never seen included.
+        # An exclusion holds for all values but these, also for unseen ones.
         holds = (value in condition["values"]) != condition.get("excludes", False)
         return 1 if holds else nowhere_near
     support_low, core_low, core_high, support_high = condition["trapezoid"]
@@ -58,7 +58,7 @@ def uncut(model, rule, condition, value):
 
 
 def slope(model, condition, core, support):
-    """How far the membership takes from 1 to 0; on a crisp side, the range of the attribute."""
+    """Return the width over which the membership falls from 1 to 0; on a crisp side, the range of the attribute."""
     if core != support and math.nextafter(core, support) != support:
         return abs(core - support)
     [attribute] = [a for a in model["attributes"] if a["name"] == condition["attribute"]]
@@ -98,16 +98,16 @@ def degree(model, held):
 
 
 def counts(model, values):
-    """What each rule counts: its weight times the degree to which it holds."""
+    """Return the vote of each rule: its weight times its degree."""
     rules = model["rules"]
     return [rule["weight"] * degree(model, memberships(model, rule, values)) for rule in rules]
 
 
-# ---------------------------------------------------------------- where no rule fires
+# ---------------------------------------------------------------- fallbacks
 
 
 def fallback_votes(model, values):
-    """What each rule counts although it does not fire; None where rules have nothing to say."""
+    """Return the votes of rules that do not fire; None if the fallback does not use rules."""
     kind, rules = model["semantics"]["fallback"], model["rules"]
     votes = []
     for rule in rules:
@@ -141,11 +141,11 @@ def of_class(model, label):
 
 
 def strongest(rules, votes):
-    """The first of those that count most."""
+    """Return the first of the largest votes."""
     return next((r for r in rules if votes[r] == max(votes[s] for s in rules)), None)
 
 
-def shares(values):
+def normalize(values):
     return [value / sum(values) for value in values]
 
 
@@ -157,8 +157,8 @@ def first_of_largest(values):
     return values.index(max(values))
 
 
-def times_costs(model, amounts):
-    """Amounts of classes times the costs of misclassifying them."""
+def multiply_costs(model, amounts):
+    """Return values of classes times the costs of misclassifying them."""
     costs = model.get("costs") or [1] * len(amounts)
     return [amount * cost for amount, cost in zip(amounts, costs, strict=True)]
 
@@ -173,23 +173,23 @@ def result(answer, scores, probabilities, deciding):
 
 
 def about_classes(model, values, scores, deciding_for):
-    """Best rule, added votes, first match: scores as shares, or the fallback where all are 0."""
-    classes, scores = model["classes"], times_costs(model, scores)
+    """Return the result of normalized scores, or of the fallback if all are 0."""
+    classes, scores = model["classes"], multiply_costs(model, scores)
     if max(scores) > 0:
         decided = first_of_largest(scores)
-        return result(classes[decided], scores, shares(scores), deciding_for(classes[decided]))
+        return result(classes[decided], scores, normalize(scores), deciding_for(classes[decided]))
     votes = fallback_votes(model, values)
     if votes is None:
-        sizes = times_costs(model, model["class_counts"])
-        return result(classes[first_of_largest(sizes)], scores, shares(sizes), None)
+        sizes = multiply_costs(model, model["class_counts"])
+        return result(classes[first_of_largest(sizes)], scores, normalize(sizes), None)
     nearest = model["semantics"]["fallback"] == "nearest"
     best = [
         max([votes[r] for r in of_class(model, label)], default=-math.inf if nearest else 0)
         for label in classes
     ]
-    best = best if nearest else times_costs(model, best)
+    best = best if nearest else multiply_costs(model, best)
     label = classes[first_of_largest(best)]
-    probabilities = shares(exponentials(best) if nearest else best)
+    probabilities = normalize(exponentials(best) if nearest else best)
     return result(label, scores, probabilities, strongest(of_class(model, label), votes))
 
 
@@ -228,11 +228,11 @@ def softmax_votes(model, values):
             score += count * vote
         scores.append(score)
     label = model["classes"][first_of_largest(scores)]
-    return result(label, scores, shares(exponentials(scores)), None)
+    return result(label, scores, normalize(exponentials(scores)), None)
 
 
 def at_least_class(model, values):
-    """Every class from the second on is a threshold: is it at least this class?"""
+    """Decide for every class from the second on whether the row is at least of this class."""
     classes, counted = model["classes"], counts(model, values)
     fired = [
         (rule, count) for rule, count in zip(model["rules"], counted, strict=True) if count > 0
@@ -270,14 +270,14 @@ def at_least_class(model, values):
 
 
 def by_steps(classes, passed):
-    """The answer and the probabilities, from how probable it is to be at least each class."""
+    """Return prediction and probabilities from the probabilities of being at least each class."""
     answer = classes[sum(share > 0.5 for share in passed[1:])]
     probabilities = [a - b for a, b in zip(passed, [*passed[1:], 0], strict=True)]
     return result(answer, passed, probabilities, None)
 
 
 def cumulative_logits(model, values):
-    """One sum for all classes; each but the first has a base of its own."""
+    """Decide by one sum for all classes; each but the first has its own base."""
     total = 0
     for rule, count in zip(model["rules"], counts(model, values), strict=True):
         total += count * rule["then"]
@@ -291,8 +291,8 @@ def cumulative_logits(model, values):
 def weighted_mean(model, values):
     counted = counts(model, values)
     if sum(counted) > 0:
-        told = sum(count * r["then"] for count, r in zip(counted, model["rules"], strict=True))
-        answer, deciding = told / sum(counted), None
+        total = sum(count * r["then"] for count, r in zip(counted, model["rules"], strict=True))
+        answer, deciding = total / sum(counted), None
     else:
         votes = fallback_votes(model, values)
         deciding = None if votes is None else strongest(range(len(votes)), votes)
@@ -307,7 +307,7 @@ def added_contributions(model, values):
     return result(answer, [answer], None, None)
 
 
-MEANINGS = {
+SEMANTICS = {
     "best-rule": best_rule,
     "added-votes": added_votes,
     "first-match": first_match,
@@ -320,20 +320,20 @@ MEANINGS = {
 
 
 def decide(model, row):
-    """Answer, scores, probabilities (None for numbers), and position of the deciding rule, or None."""
-    said = MEANINGS[model["semantics"]["name"]](model, encoded(model, row))
+    """Return prediction, scores, probabilities (None in regression), and position of the deciding rule, or None."""
+    found = SEMANTICS[model["semantics"]["name"]](model, encoded(model, row))
     ordered = model["task"] == "ordinal"
-    return said | {"probabilities": trusted(model, said)} if "trust" in model or ordered else said
+    return found | {"probabilities": shrink(model, found)} if "trust" in model or ordered else found
 
 
-def trusted(model, said):
-    """A part of each probability comes from the sizes of classes; who is ahead of the answer joins it."""
-    trust, sizes = model.get("trust", 1), shares(times_costs(model, model["class_counts"]))
+def shrink(model, found):
+    """Shrink probabilities towards class priors; classes ahead of the predicted one are leveled with it."""
+    trust, sizes = model.get("trust", 1), normalize(multiply_costs(model, model["class_counts"]))
     mixed = [
         trust * by_rules + (1 - trust) * by_size
-        for by_rules, by_size in zip(said["probabilities"], sizes, strict=True)
+        for by_rules, by_size in zip(found["probabilities"], sizes, strict=True)
     ]
-    level, joined = 0, [model["classes"].index(said["answer"])]
+    level, joined = 0, [model["classes"].index(found["answer"])]
     while True:
         level = sum(mixed[c] for c in joined) / len(joined)
         others = [c for c in range(len(mixed)) if c not in joined and mixed[c] > level]

@@ -1,4 +1,4 @@
-"""Programs that run exported rules: databases, a Python without packages, Node; for tests of several files."""
+"""Programs that run exported rules: databases, a Python without packages, and Node."""
 
 import json
 import os
@@ -15,13 +15,13 @@ from frri.export import to_javascript, to_python, to_sql
 
 PAGE_EVALUATOR = Path(frri.__file__).parent / "report" / "static" / "core" / "evaluator.js"
 
-# What the library does is tested everywhere; these tests need more of the system around it.
+# Tests of the library run everywhere; these tests need further programs.
 posix = pytest.mark.skipif(os.name != "posix", reason="needs signals, shells and modes of POSIX")
 device_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 
 
 def required(name, found):
-    """Skip what this machine cannot run; where everything must run, fail."""
+    """Skip tests that this machine cannot run; fail where all tests must run."""
     if found:
         return
     if os.environ.get("CI") == "true":
@@ -60,7 +60,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 
 class Program:
-    """A process that answers for exported modules, one line of JSON after another."""
+    """A process that evaluates exported modules, one line of JSON at a time."""
 
     def __init__(self, command, folder, suffix):
         self.process = subprocess.Popen(
@@ -69,7 +69,7 @@ class Program:
         self.folder, self.suffix, self.count = folder, suffix, 0
 
     def run(self, source, rows, names=("predict",)):
-        """What functions of a module say about rows: rows x functions."""
+        """Return the results of functions of a module for rows: rows x functions."""
         self.count += 1
         path = self.folder / f"module{self.count}{self.suffix}"
         path.write_text(source, encoding="utf-8")
@@ -93,7 +93,7 @@ def python_module(ruleset):
 
 
 def sqlite_answers(ruleset, frame, **options):
-    """Predictions, rules and scores from SQLite, in the order of the rows."""
+    """Return predictions, rules and scores from SQLite, in the order of the rows."""
     quoted = ['"' + name.replace('"', '""') + '"' for name in frame.columns]
     database = sqlite3.connect(":memory:")
     try:
@@ -118,12 +118,12 @@ def duck_answers(duck, ruleset, frame, dialect="duckdb"):
 
 
 def records(frame):
-    """The rows of a table as JSON has them."""
+    """Return the rows of a table as JSON values."""
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def agree_in_decisions(ruleset, frame, duck, bare_python, node):
-    """Compare everybody's predictions, deciding rules and scores with the library, row by row."""
+    """Compare predictions, deciding rules and scores of all programs with the library, row by row."""
     expected = ruleset.predict(frame).tolist()
     python = [a for (a,) in bare_python.run(to_python(ruleset), records(frame), ["explain"])]
     script = [a for (a,) in node.run(to_javascript(ruleset), records(frame), ["explain"])]
@@ -138,7 +138,7 @@ def agree_in_decisions(ruleset, frame, duck, bare_python, node):
 
 
 def agree(ruleset, frame, duck, bare_python, node):
-    """The same, and all numbers that programs give besides."""
+    """Compare these, and all other numbers that programs return."""
     agree_in_decisions(ruleset, frame, duck, bare_python, node)
     names = ["predict", "scores", "probabilities", "degrees"]
     known = [ruleset.scores(frame), ruleset.predict_proba(frame), ruleset.degrees(frame)]

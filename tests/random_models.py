@@ -1,4 +1,4 @@
-"""Random models and rows with all that rules may have, for engines to be compared on."""
+"""Random models and rows with all features of rules, for comparisons of engines."""
 
 from dataclasses import replace
 
@@ -66,7 +66,7 @@ def random_ruleset(random, combination, fallback, t_norm):
 
 
 def random_ordered_ruleset(random, kind, fallback, t_norm):
-    """Rules that say "at least" and "at most" a class ("bounds"), or that move the answer ("moves")."""
+    """Return rules for "at least" and "at most" a class ("bounds"), or rules that move a score ("moves")."""
     plain = random_ruleset(random, "best", "nearest", t_norm)
     bounds = kind == "bounds"
     rules = tuple(
@@ -109,7 +109,7 @@ def random_rows(random, n):
 
 
 def for_browser(rows):
-    """Rows as JSON values in the order of the columns; dates in days since 1970."""
+    """Return rows as JSON values in the order of the columns; dates in days since 1970."""
     columns = []
     for name in rows:
         column = rows[name]
@@ -120,7 +120,7 @@ def for_browser(rows):
 
 
 def random_models(random):
-    """A model of every semantics; t-norms, fallbacks, costs and shrinkage differ."""
+    """Yield a model of every semantics, with different t-norms, fallbacks, costs and shrinkage."""
     yield random_ruleset(random, "best", "nearest", "minimum")
     yield random_ruleset(random, "sum", "partial", "product").with_decision({"y": 3})
     yield random_ruleset(random, "first", "stretched", "lukasiewicz")

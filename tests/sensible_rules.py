@@ -1,7 +1,7 @@
-"""Conditions of a fitted model that make no sense to a person who knows the training table.
+"""Checks for conditions of a fitted model that make no sense for the training table.
 
-`senseless_conditions` is used by tests and by benchmarks. It takes the rules and the table that they were
-learned from, and judges what is printed as well as what is evaluated.
+Tests and benchmarks use `senseless_conditions`. It takes the rules and the training table, and checks both the printed
+and the evaluated conditions.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ from frri.rules.text import condition_texts
 
 
 def senseless_conditions(ruleset, table, *, is_exact=False):
-    """A sentence for each condition without sense; an empty list is what is wanted.
+    """Return a sentence for each condition that makes no sense.
 
     A condition must hold fully for a value within the range of its column, must not contradict another
     condition of its rule, and must have no fraction in a column of integers. With `is_exact` only its core
-    is checked for fractions: slopes of strict FRRI end where the paper has them end.
+    is checked for fractions: slopes of FRRI end as in the paper.
     """
     found = []
     kinds = {attribute.name: attribute.kind for attribute in ruleset.attributes}

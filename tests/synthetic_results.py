@@ -1,4 +1,4 @@
-"""Results of runs that never were."""
+"""Artificial results of runs."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from frri.compare.journal import Results
 
 
 def results_of(names, learners, *, full=False, seed=0):
-    """Made-up cells of the form that a run stores."""
+    """Return artificial cells in the form that a run stores."""
     random = np.random.default_rng(seed)
     cells = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Additive rules: naive twins, contract, figures."""
+"""Additive rules: comparison with a reference implementation, scikit-learn checks and results."""
 
 import pickle
 from contextlib import contextmanager
@@ -69,7 +69,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @st.composite
 def tables(draw, n_max=24):
-    """Values with ties, duplicates, constant columns, gaps, categories and extreme scales; weights."""
+    """Values with ties, duplicates, constant columns, missing values, categories and extreme scales; weights."""
     n, m = draw(st.integers(1, n_max)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     values = rng.integers(0, draw(st.integers(1, 9)), (n, m)).astype(float)
@@ -112,10 +112,10 @@ def induction(columns, blocks, weight, penalty, **options):
 
 @contextmanager
 def exact():
-    """Weights are fitted to rounding while rules are added, and what these errors change is equal.
+    """Fit weights up to rounding while rules are added, so that both implementations break ties equally.
 
-    Weights are exact to about 1e-10, gains too. Their differences from the price of a set of
-    categories may be so small that this is 1e-8 of them.
+    Weights and gains are exact to about 1e-10. Relative to the difference between a gain and the price of
+    a set of categories, this may be 1e-8.
     """
     steps = {"TOLERANCE": 1e-15, "PATH_TOLERANCE": 1e-15, "MAX_STEPS": 3_000}
     with patch.multiple(search, EQUAL=1e-6, **steps), patch.object(naive, "EQUAL", 1e-6):
@@ -144,18 +144,18 @@ def listed(fast, found):
     return [(s.sign, [as_naive(fast.columns, t) for t in s.tests], s.times) for s in found.rules]
 
 
-# ---------------------------------------------------------------- naive twins, piece by piece
+# ---------------------------------------------------------------- parts, compared with the reference implementation
 
 
 @settings(max_examples=often(120), deadline=None)
 @given(tables())
-def test_the_scan_is_brute_force(table):
+def test_the_scan_agrees_with_brute_force(table):
     values, nominal, weights, rng = table
     fast, slow = both_searches(values, nominal, weights, 1.0)
     g, h = rng.normal(size=len(values)), rng.random(len(values))
     mu = rng.random(len(values)) * (rng.random(len(values)) < 0.7)
     columns = fast.columns
-    # Beside another score, as all scores are searched together.
+    # With a second score, because all scores are searched together.
     other = rng.random((2, len(values)))
     lanes = np.array([other[0], g * mu, other[1], h * mu * mu, weights * mu])
     sums = kernels.binned(columns.values, columns.bins, columns.n_bins, lanes)
@@ -198,7 +198,7 @@ def test_the_compiled_kernel_adds_the_same(table):
 
 
 @pytest.mark.parametrize("n", [2, 65, 66, 300])
-def test_thresholds_are_the_midpoints_nearest_to_equal_shares(n):
+def test_thresholds_are_the_midpoints_nearest_to_equal_fractions(n):
     rng = np.random.default_rng(n)
     for values in (rng.random(n), rng.integers(0, 150, n).astype(float), rng.random(n) ** 8):
         weights = rng.integers(1, 4, n).astype(float)
@@ -219,7 +219,7 @@ class FixedBlock(Block):
 
 @settings(max_examples=often(120), deadline=None)
 @given(tables(), st.sampled_from([-1, 0, 1]), st.booleans(), st.sampled_from([1, 2, 3, 8]))
-def test_grown_and_polished_rules_are_those_of_the_naive_search(table, sign, squared, n_scores):
+def test_the_search_for_a_rule_agrees_with_the_naive_search(table, sign, squared, n_scores):
     values, nominal, weights, rng = table
     n_scores = 1 if sign or squared else n_scores
     fast, slow = both_searches(values, nominal, weights, 0.5, squared)
@@ -298,7 +298,7 @@ def test_votes_are_fitted_to_rounding(n_classes, monkeypatch):
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(tables(n_max=16), st.integers(2, 3))
-def test_voting_rulesets_are_those_of_the_naive_induction(table, n_classes):
+def test_voting_rules_are_those_of_the_naive_induction(table, n_classes):
     values, nominal, weights, rng = table
     classes = rng.integers(0, n_classes, len(values))
     fast, found, (rules, fitted) = both_votes(values, nominal, weights, classes, n_classes)
@@ -328,7 +328,7 @@ def test_sums_of_rules_are_those_of_the_naive_induction(table, directed):
 
 
 def test_rounding_errors_at_the_end_of_a_slope_add_no_category():
-    """The degree of the sixth sample is 4e-16: its category is not one of those to choose from."""
+    """The degree of the sixth sample is 4e-16, and its category must not be a candidate."""
     gap = np.nan
     values = np.array(
         [
@@ -388,7 +388,7 @@ def noisy(n=300, seed=0):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_ruleset_gives_what_was_fitted(n_classes):
+def test_the_rule_set_has_the_fitted_predictions(n_classes):
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, y = X[y < n_classes], y[y < n_classes].to_numpy()
     fit = AdditiveRulesClassifier(max_rules=6).fit(X, y)
@@ -416,7 +416,7 @@ def test_the_ruleset_gives_what_was_fitted(n_classes):
         assert rule.statistics.support == tuple(np.bincount(y[covered], minlength=n_classes))
 
 
-def test_texts_say_what_a_rule_adds():
+def test_rules_are_printed_with_their_contributions():
     X, y = load_iris(return_X_y=True, as_frame=True)
     votes = AdditiveRulesClassifier(max_rules=1).fit(X, y.map({0: "setosa", 1: "v", 2: "v"}))
     text, base = str(votes.ruleset_).splitlines()
@@ -434,7 +434,7 @@ def test_texts_say_what_a_rule_adds():
 
 
 def by_rules(fit, X):
-    """Probabilities of the votes alone."""
+    """Return probabilities by votes only, without priors."""
     return replace(fit.ruleset_, trust=1.0).predict_proba(X)
 
 
@@ -461,7 +461,7 @@ def test_weights_are_repetitions(class_weight):
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-9)
 
 
-def test_size_is_the_users():
+def test_max_rules_is_respected():
     X, y = make_classification(400, 8, n_informative=6, n_classes=3, random_state=0)
     for max_rules in (1, 3, 30):
         rules = AdditiveRulesClassifier(max_rules=max_rules, max_conditions=2).fit(X, y).ruleset_
@@ -470,7 +470,7 @@ def test_size_is_the_users():
     assert len(rules) > 12
 
 
-def test_no_rule_is_there_twice():
+def test_rules_are_distinct():
     X, y = load_iris(return_X_y=True)
     rules = AdditiveRulesClassifier(max_rules=20).fit(X, y).ruleset_.rules
     assert len({(frozenset(rule.conditions), rule.consequent) for rule in rules}) == len(rules)
@@ -487,14 +487,14 @@ def test_monotone_models_are_monotone_everywhere():
         change = direction * (fit.predict_proba(higher) - fit.predict_proba(rows))[:, 1]
         assert (change >= -1e-12).all()
     change = free.predict_proba(rows.assign(noise=9.0)) - free.predict_proba(rows.assign(noise=-9))
-    assert change[:, 1].min() < 0  # without the promise it is not kept
+    assert change[:, 1].min() < 0  # not monotone without the constraint
     for rule in fit.ruleset_:
         for condition in rule.conditions:
             if condition.attribute == "noise":
                 assert (condition.core_high == np.inf) == (rule.consequent == "yes")
 
 
-def test_categories_and_gaps():
+def test_categories_and_missing_values():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -617,7 +617,7 @@ def test_monotone_needs_two_classes():
         AdditiveRulesClassifier(monotonic_cst={"x0": 1}).fit(X, y)
 
 
-def test_in_the_company_of_scikit_learn():
+def test_tools_of_scikit_learn():
     X, y = noisy(150)
     search = GridSearchCV(AdditiveRulesClassifier(), {"max_rules": [2, 6]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.7
@@ -631,7 +631,7 @@ def test_in_the_company_of_scikit_learn():
 # ---------------------------------------------------------------- the regressor
 
 
-def test_the_sum_of_contributions_is_what_was_fitted():
+def test_the_sum_of_contributions_is_the_fitted_value():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     fit = AdditiveRulesRegressor().fit(X, y)
     rules = fit.ruleset_
@@ -660,7 +660,7 @@ def test_predictions_follow_the_units_of_the_target():
         )
 
 
-def test_weights_are_repetitions_for_numbers_too():
+def test_weights_are_repetitions_in_regression_too():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     weights = np.random.default_rng(1).integers(0, 4, len(y))
     weighted = AdditiveRulesRegressor().fit(X, y, sample_weight=weights)
@@ -693,17 +693,17 @@ def test_constant_and_single_numbers():
         ([1.0, None], "has no value"),
     ],
 )
-def test_targets_that_are_no_numbers(numbers, message):
+def test_targets_that_are_not_numeric(numbers, message):
     with pytest.raises(ValueError, match=message):
         AdditiveRulesRegressor().fit([[1.0], [2.0]], np.array(numbers, dtype=object))
 
 
 @pytest.mark.parametrize("learner", [AdditiveRulesClassifier, AdditiveRulesRegressor])
-def test_a_gap_counts_as_the_parameter_says(learner):
-    lots = np.random.default_rng(0)
-    X = pd.DataFrame({"a": lots.normal(size=60).round(2), "b": lots.choice(["u", "v"], 60)})
+def test_missing_values_are_treated_as_the_parameter_states(learner):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(size=60).round(2), "b": random.choice(["u", "v"], 60)})
     y = (X["a"] > 0).astype(int).to_numpy()
-    X = X.mask(lots.random(X.shape) < 0.3).astype({"b": object})
+    X = X.mask(random.random(X.shape) < 0.3).astype({"b": object})
     X["b"] = X["b"].where(X["b"].notna(), None)
     full = X.fillna({"a": X["a"].median(), "b": X["b"].mode()[0]})
     typical, filled = learner(missing="typical").fit(X, y), learner().fit(full, y)

@@ -1,4 +1,4 @@
-"""Additive rules of large tables: blocks of objects that answer by sums, against the naive twins."""
+"""Additive rules of large tables: blocks of samples, compared with the reference implementation."""
 
 from unittest.mock import patch
 
@@ -32,9 +32,9 @@ def naive_search(values, nominal, weights, penalty, squared=False):
 
 
 def with_mirrored_categories():
-    """Classes such that a rule on either category of the last column gains the same as on the other.
+    """Return classes such that rules on both categories of the last column have the same gain.
 
-    What is left of the gain after its price is 1/47 of it, and so less exact.
+    The gain minus the price is 1/47 of the gain, and therefore less exact.
     """
     rows = ["011", "010", "111", "000", "101", "011", "110", "100"]
     values = np.array([[float(code) for code in row] for row in rows])
@@ -111,7 +111,7 @@ def mixed():
 
 @pytest.mark.parametrize("missing", ["typical", "fails"])
 def test_large_tables_have_the_rules_of_small_ones(mixed, missing):
-    """Gaps, categories, weights and monotone attributes: the same rules however they are computed."""
+    """Missing values, categories, weights and monotone features: the same rules in both implementations."""
     frame, score, weights = mixed
     options = {
         "max_rules": 5,

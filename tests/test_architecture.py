@@ -1,4 +1,4 @@
-"""Rules that keep the source easy to take in: import order, sizes, names and signatures.
+"""Rules for the source: order of imports, sizes, names and signatures.
 
 The order of the packages in CONTRIBUTING.md is the order of imports: nothing imports what comes later.
 """
@@ -26,14 +26,14 @@ CONVENIENCES = {("rules/ruleset.py", "explain"), ("rules/ruleset.py", "report")}
 SHORT = {
     "__main__.py": "python -m frri",
 }
-# Sizes only fall: a larger feature replaces something.
+# Limits are only lowered: a larger feature replaces another.
 MAX_LINES, MAX_CODE_LINES, MAX_FILES = 36_660, 22_853, 144
 MAX_PARAMETERS, MAX_WIDTH, MIN_LINES = 8, 100, 40
 
 
 @functools.cache
 def trees():
-    """Not at import: only one of all processes that collect the tests needs them."""
+    """Parse on first use, because only one of the processes that collect tests needs them."""
     return {path: ast.parse(path.read_text("utf-8")) for path in FILES}
 
 
@@ -74,7 +74,7 @@ def test_names_with_an_underscore_are_imported_in_their_package_only():
 
 
 @pytest.mark.parametrize("package", ["explain", "export", "plots", "report", "cli"])
-def test_what_uses_rule_sets_uses_their_public_api(package):
+def test_packages_that_use_rule_sets_use_their_public_api(package):
     for path in [*SOURCE.glob(f"{package}.py"), *(SOURCE / package).rglob("*.py")]:
         assert "SLF001" not in path.read_text("utf-8"), f"{path} uses a private attribute"
 

@@ -1,4 +1,4 @@
-"""Bagged additive rules: one ruleset that is the mean of the bags, and what they say of unseen objects."""
+"""Bagged additive rules: the averaged rule set, and predictions of the bags for out-of-bag samples."""
 
 from types import SimpleNamespace
 
@@ -23,30 +23,30 @@ def wine():
 
 @pytest.fixture(scope="module")
 def bagged(wine):
-    """A model and its bags, each as it was drawn."""
+    """Return a model and its bags."""
     bags = []
 
-    class Watched(AdditiveRulesBaggingClassifier):
+    class Recording(AdditiveRulesBaggingClassifier):
         def _bag(self, *given):
             found = super()._bag(*given)
             bags.append(SimpleNamespace(ruleset=found[0], unseen=found[2]))
             return found
 
-    return Watched(n_estimators=6, random_state=1, n_jobs=1).fit(*wine), bags
+    return Recording(n_estimators=6, random_state=1, n_jobs=1).fit(*wine), bags
 
 
-def stretch_of(model, bags):
-    """What the votes of the bags were multiplied with."""
+def vote_factor(model, bags):
+    """Return the factor of the votes of the bags."""
     stretches = np.array(SCALES)
     found = model.ruleset_[0].votes[0] * len(bags) / bags[0].ruleset[0].votes[0]
     return stretches[np.abs(stretches - found).argmin()]
 
 
-def test_the_ruleset_is_the_mean_of_the_bags(bagged, wine):
+def test_the_rule_set_is_the_mean_of_the_bags(bagged, wine):
     model, bags = bagged
     X, _ = wine
     together = np.mean([bag.ruleset.scores(X) for bag in bags], axis=0)
-    stretch = stretch_of(model, bags)
+    stretch = vote_factor(model, bags)
     assert stretch in SCALES
     # Votes and bases are multiples of 2**-40.
     tolerance = 1e-12 + len(model.ruleset_) * 2.0**-41
@@ -54,17 +54,17 @@ def test_the_ruleset_is_the_mean_of_the_bags(bagged, wine):
     assert len(model.ruleset_) == sum(len(bag.ruleset) for bag in bags)
 
 
-def test_what_unseen_objects_get(bagged, wine):
+def test_out_of_bag_predictions(bagged, wine):
     model, bags = bagged
     X, y = wine
     trust, sizes = model.ruleset_.trust, np.bincount(y)
     right = []
     for i in range(len(X)):
-        said = [bag.ruleset.scores(X.iloc[[i]])[0] for bag in bags if bag.unseen[i]]
-        if not said:
+        votes = [bag.ruleset.scores(X.iloc[[i]])[0] for bag in bags if bag.unseen[i]]
+        if not votes:
             assert np.isnan(model.oob_decision_function_[i]).all()
             continue
-        powers = np.exp(stretch_of(model, bags) * np.mean(said, axis=0))
+        powers = np.exp(vote_factor(model, bags) * np.mean(votes, axis=0))
         shares = trust * powers / powers.sum() + (1 - trust) * sizes / sizes.sum()
         assert shares.argmax() == powers.argmax()
         np.testing.assert_allclose(model.oob_decision_function_[i], shares, atol=1e-12)
@@ -81,8 +81,8 @@ def test_bags_see_other_objects_and_use_some_attributes(bagged, wine):
         assert len(used) <= round(0.7 * wine[0].shape[1])
 
 
-def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
-    class Everything:
+def test_one_bag_of_all_samples_and_features_is_an_additive_model(wine, monkeypatch):
+    class FullSample:
         def integers(self, n, size):
             assert n == size
             return np.arange(n)
@@ -90,7 +90,7 @@ def test_one_bag_of_everything_is_an_additive_model(wine, monkeypatch):
         def permutation(self, m):
             return np.arange(m)
 
-    monkeypatch.setattr(np.random, "default_rng", lambda _: Everything())
+    monkeypatch.setattr(np.random, "default_rng", lambda _: FullSample())
     model = AdditiveRulesBaggingClassifier(
         n_estimators=1, max_features=1.0, class_weight="balanced"
     )
@@ -121,7 +121,7 @@ def test_a_class_of_one_object_is_in_every_bag():
     assert np.isnan(model.oob_decision_function_[100]).all()
 
 
-def test_gaps_and_categories_and_a_file(tmp_path):
+def test_missing_values_categories_and_a_file(tmp_path):
     pd = pytest.importorskip("pandas")
     random = np.random.default_rng(0)
     X = pd.DataFrame({"x": random.normal(size=80), "kind": random.choice(["a", "b", "c"], 80)})

@@ -1,4 +1,4 @@
-"""FRRI on bags: the pooled rules against their definition, and what holds of every bag."""
+"""FRRI bagging: the pooled rules, compared with their definition, and properties of every bag."""
 
 import os
 import pickle
@@ -29,8 +29,8 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-class Watched(FRRIBaggingClassifier):
-    """Remembers the pool, and who was in which bag."""
+class Recording(FRRIBaggingClassifier):
+    """Records the pool, and the objects of every bag."""
 
     def _pool(self, table, draws, seeds):
         self.seen, self.seeds, self.table = ~draws.unseen, seeds, table
@@ -39,7 +39,7 @@ class Watched(FRRIBaggingClassifier):
 
 
 def plain_rules(model):
-    """The pool as the slow version has it."""
+    """Return the pool in the format of the reference implementation."""
     pool = model.pool
     kinds = [[ConditionType(int(kind)).name for kind in types] for types in pool.types]
     return [
@@ -53,7 +53,7 @@ def plain_rules(model):
 
 @st.composite
 def tables(draw):
-    """Ties, repetitions, contradictions, constant columns, gaps, categories, one class, one row."""
+    """Ties, repetitions, contradictions, constant columns, missing values, categories, one class, one row."""
     n, m = draw(st.integers(1, 12)), draw(st.integers(1, 3))
     cells = st.sampled_from([0.0, 0.1, 0.25, 0.3, 0.5, 0.75, 1.0, None])
     columns = [draw(st.lists(cells, min_size=n, max_size=n)) for _ in range(m)]
@@ -74,7 +74,7 @@ def tables(draw):
 @given(tables())
 def test_any_pool_by_definition(case):
     frame, y, parameters = case
-    model = Watched(n_estimators=3, random_state=0, missing="similar", **parameters).fit(frame, y)
+    model = Recording(n_estimators=3, random_state=0, missing="similar", **parameters).fit(frame, y)
     _, labels = np.unique(y, return_inverse=True)
     nominal = [j for j, a in enumerate(model.table.attributes) if a.kind == "nominal"]
     values = naive.scale(model.table.values, nominal=nominal)
@@ -90,17 +90,17 @@ def test_any_pool_by_definition(case):
     assert model.selection_.n_dropped == (~table.any(axis=1)).sum()
     narrow = np.array(reach) < model.pool.radii
     assert model.selection_.n_narrowed == (narrow & table.any(axis=1)).sum()
-    # What is written in units of the table covers the same, and no enemy.
+    # Rules in units of the table have the same coverage, without objects of other classes.
     covers = model.ruleset_.covers(frame)
     assert (covers == table[order].T).all()
     assert not (covers & (y[:, None] != [rule.consequent for rule in model.ruleset_])).any()
 
-    said = [
+    predictions = [
         naive_bagging.unseen(rules, values, labels, v, model.seen, labels.max() + 1, nominal)
         for v in range(len(y))
     ]
-    asked = [v for v in range(len(y)) if said[v] is not None]
-    right = np.array([said[v] == labels[v] for v in asked])
+    asked = [v for v in range(len(y)) if predictions[v] is not None]
+    right = np.array([predictions[v] == labels[v] for v in asked])
     assert np.array_equal(model.oob_score_, right.mean() if asked else np.nan, equal_nan=True)
     recalls = (
         [right[labels[asked] == c].mean() for c in set(labels[asked].tolist())]
@@ -113,10 +113,10 @@ def test_any_pool_by_definition(case):
 @settings(max_examples=often(80), deadline=None)
 @given(tables())
 def test_every_pooled_rule_is_one_of_its_bag(case):
-    """And together they cover what is coverable in it."""
+    """Also check that the rules of a bag cover its coverable objects."""
     frame, y, parameters = case
     parameters |= {"attribute_order": "given"}
-    model = Watched(n_estimators=2, random_state=1, missing="similar", **parameters).fit(frame, y)
+    model = Recording(n_estimators=2, random_state=1, missing="similar", **parameters).fit(frame, y)
     _, labels = np.unique(y, return_inverse=True)
     is_nominal = [a.kind == "nominal" for a in model.table.attributes]
     values = naive.scale(model.table.values, nominal=np.flatnonzero(is_nominal))
@@ -157,12 +157,12 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
 
 @pytest.fixture(scope="module")
 def table():
-    """A table with repetitions, as learners have it."""
+    """Return a training table with repetitions."""
     X, y = load_iris(return_X_y=True)
     return FRRIBaggingClassifier()._training_table(np.r_[X, X[::2]], np.r_[y, y[::2]])
 
 
-def test_bags_have_their_share_of_each_class_and_keep_equal_objects_together(table):
+def test_bags_are_stratified_and_keep_equal_objects_together(table):
     drawn = ~draw_bags(table, 0.3, list(range(20))).unseen
     assert len({bag.tobytes() for bag in drawn}) == 20
     equal = {}
@@ -175,7 +175,7 @@ def test_bags_have_their_share_of_each_class_and_keep_equal_objects_together(tab
         assert (
             drawn[:, first][:, table.classes[first] == c].sum(axis=1) == round(0.3 * size)
         ).all()
-    # Everyone is drawn about as often.
+    # All objects are drawn about equally often.
     assert 0.05 < drawn[:, first].mean(axis=0).std() < 0.15
     assert len(draw_bags(table, 9, [0]).rows(0)) == 9
     assert not draw_bags(table, 10**6, [0]).unseen.any()
@@ -222,7 +222,7 @@ def test_joblib_decides_where_bags_are_made(backend):
 
 
 def test_bags_can_be_sent_to_other_processes(monkeypatch):
-    """Whatever a bag is made from, and what comes of it, survives the way there and back."""
+    """Inputs and results of bags survive pickling."""
     X, y = load_iris(return_X_y=True)
     alone = FRRIBaggingClassifier(n_estimators=2, random_state=5, conditions={0: "at most"}).fit(
         X, y
@@ -241,10 +241,10 @@ def test_bags_can_be_sent_to_other_processes(monkeypatch):
     assert model.ruleset_ == alone.ruleset_
 
 
-# ---------------------------------------------------------------- the whole
+# ---------------------------------------------------------------- the estimator
 
 
-def test_one_bag_of_everything_has_rules_of_frri():
+def test_one_bag_of_all_objects_has_rules_of_frri():
     X, y = load_wine(return_X_y=True)
     model = FRRIBaggingClassifier(n_estimators=1, max_samples=1.0, max_features=1.0).fit(X, y)
     plain = FRRIClassifier().fit(X, y)
@@ -258,7 +258,7 @@ def test_one_bag_of_everything_has_rules_of_frri():
     assert 0 < model.ruleset_.trust < 1  # by halves, as there are no unseen objects
 
 
-def test_gaps_and_categories_and_a_file(tmp_path):
+def test_missing_values_categories_and_a_file(tmp_path):
     random = np.random.default_rng(0)
     X = pd.DataFrame({"x": random.normal(size=80), "kind": random.choice(["a", "b", "c"], 80)})
     y = np.where((X["kind"] == "a") | (X["x"] > 1), "yes", "no")
@@ -296,7 +296,7 @@ def test_limits_hold():
     assert len(part.ruleset_) < len(FRRIBaggingClassifier(**settings).fit(X, y).ruleset_)
 
 
-def test_a_search_without_time_says_what_is_not_proved():
+def test_a_search_without_time_reports_missing_proofs():
     X, y = load_wine(return_X_y=True)
     with pytest.warns(UserWarning, match="not proven optimal: .* stopped by `time_limit`"):
         FRRIBaggingClassifier(n_estimators=2, random_state=0, time_limit=0).fit(X, y)

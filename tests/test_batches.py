@@ -1,4 +1,4 @@
-"""Files larger than memory: their parts are the whole, and what is written of them appears whole or not at all."""
+"""Files larger than memory: reading in parts, and atomic writing of predictions."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ MODEL = RuleSet(
 
 @pytest.fixture
 def small(monkeypatch):
-    """Parts of a few rows."""
+    """Read in parts of a few rows."""
     monkeypatch.setattr(readers, "STRETCH", 300)
     monkeypatch.setattr(readers, "MOST_ROWS", 7)
 
@@ -74,7 +74,7 @@ ENDINGS = ["csv", "tsv", "parquet"]
 @pytest.mark.filterwarnings("ignore:.*first column has no name")
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.usefixtures("small")
-def test_parts_are_the_whole(files, ending):
+def test_parts_add_up_to_the_table(files, ending):
     path = files / f"people.{ending}"
     parts = list(read_batches(path, {"key": ()}))
     assert len(parts) > 4
@@ -89,10 +89,10 @@ def test_parts_are_the_whole(files, ending):
 
 
 @pytest.mark.usefixtures("small")
-def test_of_typed_files_only_some_columns_are_read(files):
+def test_only_needed_columns_of_typed_files_are_read(files):
     first = next(read_batches(files / "people.parquet", columns={"born", "age"})).frame
     assert list(first.columns) == ["age", "born"]
-    # Where one is lacking, whoever asked has to say so, and may want to know the others.
+    # If a column is missing, all columns are returned, so that the error can list them.
     first = next(read_batches(files / "people.parquet", columns={"bron"})).frame
     assert len(first.columns) == 6
 
@@ -115,7 +115,7 @@ def test_any_text_is_cut_between_rows(rows, size):
 
 
 @pytest.mark.parametrize("n_before", [0, 1000])
-def test_a_mark_that_is_never_closed_is_named_after_one_scan(n_before, tmp_path, monkeypatch):
+def test_an_unclosed_quotation_mark_is_reported_after_one_scan(n_before, tmp_path, monkeypatch):
     rows = ["1,x\n"] * n_before + ['1,"x\n'] + ["1,x\n"] * 4000
     (tmp_path / "x.csv").write_text("a,b\n" + "".join(rows))
     monkeypatch.setattr(readers, "STRETCH", 1000)
@@ -127,7 +127,7 @@ def test_a_mark_that_is_never_closed_is_named_after_one_scan(n_before, tmp_path,
 
 
 class _File:
-    """What the reader wants of a path."""
+    """A path as the reader needs it."""
 
     def __init__(self, content):
         self.content = content
@@ -148,9 +148,9 @@ OPTIONS = {
 def predicted(files, ending, options, capsys, output):
     command = ["predict", str(files / "model.json"), str(files / f"people.{ending}"), *options]
     assert main([*command, "-o", str(output)]) == 0
-    said = capsys.readouterr().err.splitlines()
+    printed = capsys.readouterr().err.splitlines()
     notes = [
-        line for line in said if not line.startswith("predicting ")
+        line for line in printed if not line.startswith("predicting ")
     ]  # progress, where it takes a second
     return output.read_text(encoding="utf-8"), "\n".join(notes)
 
@@ -177,7 +177,7 @@ def _command(files, ending):
 
 
 @pytest.mark.usefixtures("small")
-def test_what_fails_late_leaves_nothing_behind(tmp_path, capsys):
+def test_late_failures_leave_no_files(tmp_path, capsys):
     rows = [f"{20 + i},red,2021-01-01\n" for i in range(60)]
     table, output = tmp_path / "bad.csv", tmp_path / "old.csv"
     MODEL.save(tmp_path / "model.json")
@@ -190,9 +190,9 @@ def test_what_fails_late_leaves_nothing_behind(tmp_path, capsys):
         before = sorted(path.name for path in tmp_path.iterdir())
         command = ["predict", str(tmp_path / "model.json"), str(table)]
         assert main([*command, "-o", str(output)]) == 2
-        said = capsys.readouterr()
-        assert message in said.err
-        assert said.err.count("\n") == 1
+        printed = capsys.readouterr()
+        assert message in printed.err
+        assert printed.err.count("\n") == 1
         assert output.read_text() == "precious"
         assert sorted(path.name for path in tmp_path.iterdir()) == before
         assert main(command) == 2
@@ -200,12 +200,12 @@ def test_what_fails_late_leaves_nothing_behind(tmp_path, capsys):
 
 
 @pytest.mark.usefixtures("small")
-def test_a_typed_file_that_ends_early_is_said_to_be_damaged(files, tmp_path, capsys):
+def test_a_typed_file_that_ends_early_is_reported_as_damaged(files, tmp_path, capsys):
     whole = (files / "people.parquet").read_bytes()
     (tmp_path / "cut.parquet").write_bytes(whole[:-40])
     assert main(["predict", str(files / "model.json"), str(tmp_path / "cut.parquet")]) == 2
     assert "cut.parquet is not a Parquet file, or a damaged one." in capsys.readouterr().err
-    # Its end is there, but not what it tells of.
+    # The footer exists, but not the data that it refers to.
     (tmp_path / "holes.parquet").write_bytes(b"\0" * 600 + whole[600:])
     assert main(["predict", str(files / "model.json"), str(tmp_path / "holes.parquet")]) == 2
     assert capsys.readouterr().out == ""

@@ -1,4 +1,4 @@
-"""The command line: what it does, and above all what it says when it cannot."""
+"""The command line: commands, and error messages for bad input."""
 
 import csv
 import io
@@ -72,7 +72,7 @@ def parquet(**columns):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with a table, a model and a file that must survive."""
+    """Return a folder with a table, a model and a file that must not change."""
     (tmp_path / "data.csv").write_text(DATA)
     (tmp_path / "numbers.csv").write_text(NUMBERS)
     MODEL.save(tmp_path / "model.json")
@@ -105,7 +105,7 @@ OTHER_VERSION = MODEL.to_json().replace('"version": 2', '"version": 99')
 
 
 def rows(column, values):
-    """A table whose first column has these values."""
+    """Return a table whose first column has these values."""
     return f"{column},b,y\n" + "".join(f"{v},{i},{'ny'[i % 2]}\n" for i, v in enumerate(values))
 
 
@@ -361,7 +361,7 @@ def test_bad_weights_are_refused(values, sentence):
 
 
 def run(argv, capsys):
-    """Exit code 0, and what is on standard output."""
+    """Run a command, check its exit code, and return its standard output."""
     code = main(argv)
     captured = capsys.readouterr()
     assert code == 0, captured.err
@@ -370,7 +370,7 @@ def run(argv, capsys):
 
 @pytest.mark.parametrize("learner", ["frri", "ripper", "furia", "modlem", "quickrules"])
 @pytest.mark.usefixtures("folder")
-def test_a_mixed_table_becomes_a_model_that_answers_everything(learner, capsys):
+def test_all_commands_accept_a_model_of_a_mixed_table(learner, capsys):
     options = ["--ordinal", "size=S<M<L", "--ignore", "weight", "--learner", learner]
     assert main(["fit", "data.csv", "--target", "y", "-o", "m.json", *options]) == 0
     err = capsys.readouterr().err
@@ -408,7 +408,7 @@ def test_every_command_takes_every_learner_or_refuses_in_a_sentence(learner, cap
 
 
 @pytest.mark.usefixtures("folder")
-def test_frri_proves_the_fewest(capsys):
+def test_frri_proves_the_minimum_number_of_rules(capsys):
     assert main([*FIT_NUMBERS[:-1], "-", "--learner", "frri"]) == 0
     captured = capsys.readouterr()
     assert RuleSet.from_json(captured.out).target == "y"
@@ -416,7 +416,7 @@ def test_frri_proves_the_fewest(capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_size_that_the_data_choose_is_told(capsys):
+def test_a_cross_validated_size_is_printed(capsys):
     options = ["--learner", "additive", "--set", "max_rules=auto", "--no-check"]
     assert main([*FIT_NUMBERS[:-1], "m.json", *options]) == 0
     path = RuleSet.load("m.json").about["path"]
@@ -455,7 +455,7 @@ def test_limits_hold_for_the_learner_that_is_picked(capsys):
 
 
 def write_noise(folder, n_rows=150):
-    """Two columns of which one tells the class, three times out of four."""
+    """Write two columns, one of which predicts the class with probability 0.75."""
     generator = np.random.default_rng(0)
     values = generator.uniform(size=(n_rows, 2)).round(3)
     kept = generator.uniform(size=n_rows) < 0.75
@@ -465,23 +465,23 @@ def write_noise(folder, n_rows=150):
     )
 
 
-def test_a_fit_ends_with_its_accuracy_on_rows_not_seen(folder, capsys):
+def test_a_fit_prints_its_cross_validated_accuracy(folder, capsys):
     write_noise(folder)
     assert main([*FIT, "--no-check"]) == 0
     assert "accuracy" not in capsys.readouterr().err
     assert main([*FIT, "--learner", "frri"]) == 0
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     pattern = (
         r"5-fold cross-validation: accuracy (0\.\d\d) \((0\.\d\d) to (0\.\d\d)\); "
         r"majority-class baseline 0\.5\d"
     )
-    reached, low, high = map(float, re.search(pattern, said).groups())
+    reached, low, high = map(float, re.search(pattern, output).groups())
     assert low <= reached <= high < 0.75
-    assert re.search(r"note: FRRI needs \d+ rules for 150 samples", said)
+    assert re.search(r"note: FRRI needs \d+ rules for 150 samples", output)
     assert main([*FIT, "--learner", "compact", "--cv", "3"]) == 0
-    said = capsys.readouterr().err
-    assert float(re.search(r"3-fold cross-validation: accuracy (0\.\d\d)", said)[1]) > reached
-    assert "note" not in said
+    output = capsys.readouterr().err
+    assert float(re.search(r"3-fold cross-validation: accuracy (0\.\d\d)", output)[1]) > reached
+    assert "note" not in output
 
 
 def test_the_check_of_weighted_rows_is_weighted_throughout(folder, capsys):
@@ -495,20 +495,20 @@ def test_the_check_of_weighted_rows_is_weighted_throughout(folder, capsys):
         (["--test", "0.3"], "95 % interval .*"),
     ):
         assert main([*weighted, *options]) == 0
-        said = capsys.readouterr().err
+        output = capsys.readouterr().err
         assert re.search(
-            rf"accuracy [\d.]+ \({spread}\); majority-class baseline 0\.9\d\n", said
-        ), said
+            rf"accuracy [\d.]+ \({spread}\); majority-class baseline 0\.9\d\n", output
+        ), output
 
 
-def test_rows_can_be_kept_for_the_check_and_a_useless_model_is_called_so(folder, capsys):
+def test_rows_can_be_held_out_and_a_useless_model_is_reported(folder, capsys):
     (folder / "x.csv").write_text("a,y\n" + "".join(f"{i},{'ny'[i % 3 == 0]}\n" for i in range(60)))
     assert main([*FIT, "--learner", "frri", "--test", "0.3"]) == 0
-    said = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert re.search(
         r"Test set of 18 rows: accuracy 0\.\d\d \(95 % interval 0\.\d\d to 0\.\d\d\); "
         r"majority-class baseline 0\.67, not better than the baseline",
-        said,
+        output,
     )
     assert main([*FIT, "--test", "0.01"]) == 0
     assert "a test set of 0.01 of 60 rows leaves too few" in capsys.readouterr().err
@@ -521,7 +521,7 @@ def test_rows_can_be_kept_for_the_check_and_a_useless_model_is_called_so(folder,
         (60, ["--cv", "50"], "no class has 50 rows"),
     ],
 )
-def test_a_check_that_is_left_out_is_said(rows, options, reason, folder, capsys):
+def test_a_skipped_cross_validation_is_reported(rows, options, reason, folder, capsys):
     write_noise(folder, rows)
     assert main([*FIT, "--learner", "frri", *options]) == 0
     assert f"Not cross-validated: {reason}\n" in capsys.readouterr().err
@@ -548,7 +548,7 @@ def test_the_estimator_warns_of_many_rules_with_a_remedy(folder):
         FRRIClassifier().fit(frame[["a", "b"]], frame["y"])
 
 
-def test_a_target_of_many_whole_numbers_is_asked_about(folder, capsys):
+def test_a_target_of_many_integers_needs_a_task(folder, capsys):
     rows = "".join(f"{i * 3 % 80},{i % 7},{18 + i % 40}\n" for i in range(80))
     (folder / "x.csv").write_text(f"a,b,y\n{rows}")
     assert main([*FIT, "--no-check"]) == 2
@@ -564,7 +564,7 @@ def test_a_target_of_many_whole_numbers_is_asked_about(folder, capsys):
     assert set(RuleSet.load("old.json").classes) == {"under 31", "31 to under 44", "44 and over"}
 
 
-def test_quantities_become_classes_by_bins_and_texts_do_not(folder, capsys):
+def test_quantities_become_classes_by_bins_and_strings_do_not(folder, capsys):
     (folder / "x.csv").write_text("a,y\n" + "".join(f"{i},{i / 8}\n" for i in range(40)))
     assert main([*FIT, "--no-check"]) == 2
     assert (
@@ -577,7 +577,7 @@ def test_quantities_become_classes_by_bins_and_texts_do_not(folder, capsys):
     assert "holds other things than numbers; leave --bins out" in capsys.readouterr().err
 
 
-def test_the_estimator_warns_of_many_whole_numbers():
+def test_the_estimator_warns_of_many_integers():
     with pytest.warns(ManyClassesWarning, match="'class' has 30 different integers.*bin it"):
         FRRIClassifier().fit([[i] for i in range(60)], [i // 2 for i in range(60)])
 
@@ -604,7 +604,7 @@ def test_warnings_of_the_learner_become_notes(folder, capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_rules_as_text_and_json_carry_their_numbers(capsys):
+def test_rules_as_text_and_json_have_their_numbers(capsys):
     lines = run(["rules", "model.json"], capsys).splitlines()
     assert lines[1] == "2  IF colour = red THEN y = yes   [weight 0.80]"
     content = json.loads(run(["rules", "model.json", "--class", "yes", "--json"], capsys))
@@ -613,7 +613,7 @@ def test_rules_as_text_and_json_carry_their_numbers(capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_names_cannot_act_on_the_terminal(capsys):
+def test_names_are_escaped_on_the_terminal(capsys):
     name = "a\n\x1b[2Jb \u202ec\u2066d"
     rules = RuleSet((Rule((NumericCondition.below(name, 1),), 0),), (Attribute(name),), (0, 1))
     rules.save("evil.json")
@@ -625,7 +625,7 @@ def test_names_cannot_act_on_the_terminal(capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_predictions_are_those_of_the_ruleset(capsys):
+def test_predictions_are_those_of_the_rule_set(capsys):
     import pandas as pd
 
     frame = pd.read_csv("data.csv", parse_dates=["born"])
@@ -644,7 +644,7 @@ def test_predicted_classes_are_read_back_as_they_are(folder, capsysbinary):
     import pandas as pd
 
     plain = ["a\rb", "a\r", "a\r\nb", "a\nb", 'a"b', "a,b", "", " ", "-1", "+2.5e3", "'", "ü"]
-    # These have an apostrophe in front, whatever is in front already: spreadsheets must not run them.
+    # These get an apostrophe, so that spreadsheets do not evaluate them.
     formulas = [
         "=1+1",
         "+a",
@@ -699,7 +699,7 @@ def test_unknown_categories_and_missing_values_are_predicted(folder, capsys):
     ]  # fmt: skip
 
 
-def test_what_training_has_not_had_is_counted_in_a_note(folder, capsys):
+def test_unseen_values_are_counted_in_a_note(folder, capsys):
     (folder / "x.csv").write_text(
         HEADER + "25,purple,2021-01-01,XXL,1,no\n35,,,S,1,no\n35,pink,,S,1,no\n5,pink,,S,1,no\n"
     )
@@ -720,7 +720,7 @@ def test_what_training_has_not_had_is_counted_in_a_note(folder, capsys):
     assert "(purple, pink) in 3 of 4 rows" in capsys.readouterr().err
 
 
-def test_changed_types_are_noted_and_truth_values_understood(folder, capsys):
+def test_changed_types_are_noted_and_booleans_understood(folder, capsys):
     smokes = Attribute("smokes", categories=("no", "yes"))
     rules = (
         Rule((NominalCondition("smokes", frozenset({"yes"})),), "ill"),
@@ -785,7 +785,7 @@ def test_only_the_columns_that_rules_use_are_asked_for(folder, capsys):
     assert "y.csv has no column 'age'; did you mean 'Age'?" in capsys.readouterr().err
 
 
-def test_categories_that_look_like_numbers_stay_texts(folder, capsys):
+def test_categories_that_look_like_numbers_stay_strings(folder, capsys):
     (folder / "x.csv").write_text("code,y\n" + "007,a\n" * 5 + "8,b\n" * 5 + "NA,b\n1.0,b\n")
     assert main([*FIT, "--nominal", "code", "--learner", "ripper"]) == 0
     capsys.readouterr()
@@ -795,7 +795,7 @@ def test_categories_that_look_like_numbers_stay_texts(folder, capsys):
 
 
 @pytest.mark.parametrize("spelling", ["true", "TRUE", "True", "1", "1.0"])
-def test_truth_values_are_recognised_in_any_spelling(spelling, folder, capsys):
+def test_booleans_are_recognized_in_any_spelling(spelling, folder, capsys):
     (folder / "x.csv").write_text("ok,b,y\n" + "true,1,p\nfalse,2,q\n" * 9)
     assert main([*FIT, "--learner", "ripper"]) == 0
     capsys.readouterr()
@@ -824,7 +824,7 @@ def test_tables_and_models_come_from_standard_input(capsys, monkeypatch):
 
 
 @pytest.mark.usefixtures("folder")
-def test_explanations_leave_alone_what_must_stay(capsys):
+def test_explanations_keep_unchangeable_columns(capsys):
     free = json.loads(run(["explain", "model.json", *ONE, "--json"], capsys))
     assert free["decision"] == "yes"
     assert [change["attribute"] for change in free["change"]["changes"]] == ["age"]
@@ -883,7 +883,7 @@ def test_evaluation_shows_every_class_beside_the_majority_and_an_interval(folder
 
 @pytest.mark.parametrize("learner", RULE_LEARNERS)
 def test_evaluation_on_the_training_table_is_pointed_out(learner, folder, capsys):
-    # Few rules of a random sample may do the same on another table.
+    # A few rules of a random sample may have equal results on another table.
     seed = ["--seed", "0"] if "random_state" in LEARNERS[learner].make().get_params() else []
     assert main([*FIT_NUMBERS[:-1], "m.json", "--learner", learner, "--no-check", *seed]) == 0
     capsys.readouterr()
@@ -917,7 +917,7 @@ def test_sql_of_every_dialect_is_exported_and_named_in_the_help(capsys):
     ("name", "dialect"), [("Postgres", "postgresql"), ("tsql", "sqlserver"), ("sqlite3", "sqlite")]
 )
 @pytest.mark.usefixtures("folder")
-def test_dialects_have_the_names_that_people_type(name, dialect, capsys):
+def test_dialects_have_common_aliases(name, dialect, capsys):
     export = ["export", "model.json", "--to", "sql", "--dialect"]
     assert run([*export, name], capsys) == run([*export, dialect], capsys)
 
@@ -998,7 +998,7 @@ def test_a_new_file_can_be_read_by_others_as_usual(folder):
     assert (folder / "new.txt").stat().st_mode & 0o777 == 0o644
 
 
-def test_nothing_is_left_behind_when_the_end_is_never_reached(folder, monkeypatch):
+def test_interrupted_writes_leave_no_files(folder, monkeypatch):
     def fails(*_):
         raise OSError(28, "No space left on device")
 
@@ -1054,7 +1054,7 @@ def test_predicting_needs_neither_learners_nor_compilers():
     result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=True
     )
-    assert result.stderr.endswith("0 []\n")  # below what a slow machine says while it works
+    assert result.stderr.endswith("0 []\n")  # without progress lines of a slow machine
 
 
 def test_help_loads_nothing_that_takes_time():
@@ -1138,9 +1138,9 @@ def test_a_column_of_row_numbers_is_noted_once(options, capsys):
     for name in ("one.csv", "two.csv"):
         frame.to_csv(name)
     assert main(["fit", "one.csv", "two.csv", *FIT_NUMBERS[2:-2], "--no-check", *options]) == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "first column" in line]
-    assert len(said) == 1
-    assert said[0].startswith("note: one.csv, two.csv: the first column has no name")
+    output = [line for line in capsys.readouterr().err.splitlines() if "first column" in line]
+    assert len(output) == 1
+    assert output[0].startswith("note: one.csv, two.csv: the first column has no name")
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -1165,9 +1165,9 @@ def test_a_column_that_alone_predicts_the_target_is_pointed_out(task, folder, ca
     ]
     assert main(fit) == 0
     measure = "R2 1.00" if task == "regression" else "accuracy 0.99"
-    said = capsys.readouterr().err
-    assert f"note: check for leakage: 'in come' alone reaches {measure}; is it known" in said
-    assert '--ignore "in come" leaves it out.\n' in said
+    output = capsys.readouterr().err
+    assert f"note: check for leakage: 'in come' alone reaches {measure}; is it known" in output
+    assert '--ignore "in come" leaves it out.\n' in output
     assert main([*fit, "--ignore", "in come"]) == 0
     assert "leakage" not in capsys.readouterr().err
 
@@ -1179,9 +1179,11 @@ def test_rules_on_a_column_of_many_categories_are_pointed_out(folder, capsys):
     frame.to_csv(folder / "x.csv", index=False)
     fit = ["fit", "x.csv", "--target", "paid", "--learner", "additive", "--no-check"]
     assert main([*fit, "--nominal", "home town"]) == 0
-    said = capsys.readouterr().err
-    assert "note: rules use 'home town', which has 120 categories; they do not transfer to" in said
-    assert '--ignore "home town" leaves the column out.\n' in said
+    output = capsys.readouterr().err
+    assert (
+        "note: rules use 'home town', which has 120 categories; they do not transfer to" in output
+    )
+    assert '--ignore "home town" leaves the column out.\n' in output
     assert main([*fit, "--ignore", "home town"]) == 0
     assert "categories" not in capsys.readouterr().err
 
@@ -1205,7 +1207,7 @@ def test_bash_completes_commands_and_options(capsys):
 
 @posix
 @pytest.mark.usefixtures("folder")
-def test_a_reader_who_has_seen_enough_is_no_error():
+def test_a_closed_pipe_is_no_error():
     many = tuple(Rule((NumericCondition.below("a", i),), 0) for i in range(5_000))
     RuleSet(many, (Attribute("a"),), (0, 1)).save("many.json")
     command = f"set -o pipefail; {sys.executable} -m frri rules many.json | head -1"
@@ -1286,7 +1288,7 @@ sys.exit(main(["demo"]))
 
 
 @pytest.mark.usefixtures("folder")
-def test_colours_only_on_a_terminal_that_wants_them(monkeypatch, capsys):
+def test_colors_only_on_a_terminal_that_supports_them(monkeypatch, capsys):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     assert "\x1b" not in run(["rules", "model.json"], capsys)
@@ -1314,7 +1316,7 @@ def test_evaluation_keeps_classes_apart_that_are_the_same_number(folder, capsys)
     ("classes", "written"),
     [((1, 2), "1.0 01 2"), ((0.5, 1.5), "0.50 .5 1.5"), ((True, False), "1 TRUE 0")],
 )
-def test_evaluation_knows_classes_that_are_numbers_in_any_form(folder, capsys, classes, written):
+def test_evaluation_recognizes_numeric_classes_in_any_form(folder, capsys, classes, written):
     rules = (Rule((NumericCondition.below("a", 2),), classes[0]),)
     rules += (Rule((NumericCondition("a", 2, 2),), classes[1]),)
     RuleSet(rules, (Attribute("a", 0, 3),), classes, target="y").save("numbers.json")
@@ -1325,7 +1327,7 @@ def test_evaluation_knows_classes_that_are_numbers_in_any_form(folder, capsys, c
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_column_of_numbers_with_many_texts_is_refused_as_in_a_data_frame(capsys):
+def test_a_column_of_numbers_with_many_strings_is_refused_as_in_a_data_frame(capsys):
     mixed = [*range(6), "low", "high", "low", "high"]
     frame = pd.DataFrame({"a": mixed, "y": list("nnnnnyyyyy")})
     sentence = r"Column 'a' holds 'low' in row 7 among numbers; correct or empty it, or "
@@ -1340,7 +1342,7 @@ def test_a_column_of_numbers_with_many_texts_is_refused_as_in_a_data_frame(capsy
 
 
 @pytest.mark.usefixtures("folder")
-def test_an_option_whose_value_is_lost_gets_a_sentence(capsys):
+def test_an_option_without_its_value_gets_a_sentence(capsys):
     assert main(["fit", "numbers.csv", "--target=--", "-o", "new.json"]) == 2
     assert capsys.readouterr().err == (
         "frri: argument --target: expected a value, got '--'; see frri fit --help.\n"
@@ -1362,15 +1364,15 @@ def test_any_value_of_any_parameter_is_taken_or_gets_one_sentence(learner, folde
     for parameter in LEARNERS[learner].make().get_params():
         for value in MONSTERS[:: len(MONSTERS) // often(len(MONSTERS))]:
             code = main([*fit, "--set", f"{parameter}={value}"])
-            *_, said = capsys.readouterr().err.splitlines()
+            *_, output = capsys.readouterr().err.splitlines()
             assert code in {0, 2}, (parameter, value)
             if code == 2:
-                assert re.fullmatch(rf"frri: .*({parameter}|column).*[.?]", said), (
+                assert re.fullmatch(rf"frri: .*({parameter}|column).*[.?]", output), (
                     parameter,
                     value,
-                    said,
+                    output,
                 )
-                assert len(said) < 250, (parameter, value, said)
+                assert len(output) < 250, (parameter, value, output)
 
 
 @pytest.mark.usefixtures("folder")
@@ -1390,9 +1392,9 @@ def test_columns_that_no_rule_uses_need_not_be_there(capsys):
 @pytest.mark.usefixtures("folder")
 def test_intervals_of_classes_are_refused_in_words_of_the_command(capsys):
     assert main(["predict", "model.json", "data.csv", "--interval", "0.9"]) == 2
-    said = capsys.readouterr().err
-    assert "leave --interval out, --proba adds the probability of each class" in said
-    assert "predict_proba" not in said
+    output = capsys.readouterr().err
+    assert "leave --interval out, --proba adds the probability of each class" in output
+    assert "predict_proba" not in output
 
 
 @pytest.mark.usefixtures("folder")
@@ -1416,8 +1418,8 @@ def test_the_column_of_row_names_gives_the_names_of_the_page(tmp_path, monkeypat
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_model_carries_its_held_out_estimate(capsys):
-    """Rules and page open with the cross-validated score, not with that of the training rows."""
+def test_a_model_file_has_its_held_out_estimate(capsys):
+    """Rules and page begin with the cross-validated score, not with that on training rows."""
     pima = dataset("pima")
     pima.X.assign(y=pima.y)[::3].to_csv("pima.csv", index=False)
     run(["fit", "pima.csv", "--target", "y", "--learner", "frri", "-o", "m.json"], capsys)
@@ -1440,7 +1442,7 @@ def test_a_model_carries_its_held_out_estimate(capsys):
     "strange",
     [1, [], {}, {"score": "x"}, {"score": 1, "interval": [0], "rows": 1, "baseline": {"score": 1}}],
 )
-def test_a_strange_estimate_in_a_file_is_ignored(strange):
+def test_an_invalid_estimate_in_a_file_is_ignored(strange):
     rules = RuleSet((), (Attribute("x"),), (0, 1), about={"evaluation": strange})
     assert evaluation_of(rules) is None
 
@@ -1448,7 +1450,7 @@ def test_a_strange_estimate_in_a_file_is_ignored(strange):
 @pytest.mark.parametrize(
     "strange", [1, [], [[0]], ["abc"], [[0, 2, 5]], [[0, 1, 0]], [[0, 0.5, 1]], [[0, 1, "x"]]]
 )
-def test_a_strange_confusion_matrix_in_a_file_is_ignored(strange):
+def test_an_invalid_confusion_matrix_in_a_file_is_ignored(strange):
     known = {"measure": "accuracy", "score": 0.5, "interval": [0.4, 0.6], "rows": 9}
     known |= {"baseline": {"score": 0.5}}
     for confusion in ([[0, 1, 4], [1, 1, 5]], strange):
@@ -1458,7 +1460,7 @@ def test_a_strange_confusion_matrix_in_a_file_is_ignored(strange):
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_leaderboard_travels_with_the_model(capsys):
+def test_the_leaderboard_is_saved_with_the_model(capsys):
     load_wine(as_frame=True).frame.iloc[::3, [0, 6, -1]].to_csv("wine.csv", index=False)
     run(["fit", "wine.csv", "--target", "target", "--max-rules", "4", "-o", "m.json"], capsys)
     names = [one["name"] for one in RuleSet.load("m.json").about["evaluation"]["leaderboard"]]

@@ -1,4 +1,4 @@
-"""frri frontier: how few errors so many rules must make, from a terminal."""
+"""`frri frontier`: the minimum number of errors by number of rules, on the command line."""
 
 import json
 
@@ -11,7 +11,7 @@ from make_patients import patients
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
-    """A folder with a table; the command line that is about it."""
+    """Return a folder with a table, and the command line for it."""
     rows = patients().splitlines(keepends=True)[:61]
     (tmp_path / "patients.csv").write_text("".join(rows))
     monkeypatch.chdir(tmp_path)
@@ -35,7 +35,7 @@ def test_sentences_json_and_the_chosen_rules(table, capsys):
     chosen = RuleSet.load("two.json")
     assert len(chosen) == found["points"][1]["rules"] <= 2
     assert chosen.about["frontier"] == sentences[1]
-    # A saved model is a pool; without a file the rules are shown.
+    # A saved model is a pool; without an output file, the rules are printed.
     assert main([*table, "--pool", "two.json", "--max-rules", "1", "--rules", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[2].startswith("1  IF ")
 
@@ -53,7 +53,7 @@ def test_pools_of_candidates_and_of_leaves(table, capsys):
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("arguments", "message"),
     [
         (["--pool", "tree"], "frri frontier has no pool 'tree'; did you mean 'trees'?"),
         (["--rules", "7"], "--rules 7 is more than --max-rules 6."),
@@ -62,6 +62,6 @@ def test_pools_of_candidates_and_of_leaves(table, capsys):
         (["-o", "patients.csv"], "Writing patients.csv would overwrite what is read from it."),
     ],
 )
-def test_what_cannot_be_done(table, capsys, asked, told):
-    assert main([*table, *asked]) == 2
-    assert told in capsys.readouterr().err
+def test_bad_requests_get_one_sentence(table, capsys, arguments, message):
+    assert main([*table, *arguments]) == 2
+    assert message in capsys.readouterr().err

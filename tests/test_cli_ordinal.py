@@ -1,4 +1,4 @@
-"""Ordered classes on the command line: the whole way from a CSV file to a page."""
+"""Ordinal classification on the command line, from a CSV file to a report."""
 
 import json
 
@@ -16,7 +16,7 @@ ORDER = ["poor", "fair", "good"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Rated flats, and a model of each learner."""
+    """Return a table of rated flats, and a model of each estimator."""
     folder = tmp_path_factory.mktemp("flats")
     random = np.random.default_rng(0)
     rooms, noise = random.integers(1, 7, 90), random.integers(35, 80, 90)
@@ -36,15 +36,15 @@ def folder(tmp_path_factory):
 def test_a_learner_is_picked_and_checked(folder, capsys):
     args = ["fit", str(folder / "flats.csv"), "--target", "rating", "--task", "ordinal"]
     assert main([*args, "--order", "poor,fair,good", "--cv", "2", "-o", "-"]) == 0
-    said = capsys.readouterr()
-    assert RuleSet.from_json(said.out).classes == tuple(ORDER)
-    assert "Model (additive): " in said.err
-    assert "2-fold cross-validation: kappa 0." in said.err
-    assert "classes; median-class baseline 0.00, mean absolute error 0." in said.err
+    output = capsys.readouterr()
+    assert RuleSet.from_json(output.out).classes == tuple(ORDER)
+    assert "Model (additive): " in output.err
+    assert "2-fold cross-validation: kappa 0." in output.err
+    assert "classes; median-class baseline 0.00, mean absolute error 0." in output.err
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (
             ["--task", "ordinal"],
@@ -58,13 +58,13 @@ def test_a_learner_is_picked_and_checked(folder, capsys):
         (["--order", "poor<good"], "--order is for classes that have an order; add --task ordinal"),
     ],
 )
-def test_an_order_is_asked_for(folder, capsys, args, said):
+def test_an_order_of_classes_is_required(folder, capsys, args, message):
     assert main(["fit", str(folder / "flats.csv"), "--target", "rating", *args]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("learner", ["frri", "additive"])
-def test_a_model_goes_the_whole_way(folder, capsys, learner):
+def test_all_commands_accept_an_ordinal_model(folder, capsys, learner):
     model, table = str(folder / f"{learner}.json"), str(folder / "flats.csv")
     ruleset = RuleSet.load(model)
     frame = pd.read_csv(table)
@@ -77,16 +77,16 @@ def test_a_model_goes_the_whole_way(folder, capsys, learner):
     assert "Proven: no prediction falls as rooms rises, other features unchanged." in shown.err
 
     assert main(["predict", model, table, "--proba", "--json"]) == 0
-    told = pd.DataFrame(json.loads(capsys.readouterr().out))
-    assert told["prediction"].tolist() == ruleset.predict(frame).tolist()
-    shares = told[[f"probability_{label}" for label in ORDER]].to_numpy()
+    predicted = pd.DataFrame(json.loads(capsys.readouterr().out))
+    assert predicted["prediction"].tolist() == ruleset.predict(frame).tolist()
+    shares = predicted[[f"probability_{label}" for label in ORDER]].to_numpy()
     np.testing.assert_allclose(shares, ruleset.predict_proba(frame))
 
     assert main(["evaluate", model, table, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     true, decided = (
         np.array([ORDER.index(label) for label in labels])
-        for labels in (frame["rating"], told["prediction"])
+        for labels in (frame["rating"], predicted["prediction"])
     )
     assert found["mae"] == pytest.approx(np.abs(true - decided).mean())
     assert found["kappa"] == pytest.approx(cohen_kappa_score(true, decided, weights="quadratic"))
@@ -106,12 +106,15 @@ def test_a_model_goes_the_whole_way(folder, capsys, learner):
 
 def test_measures_by_weight():
     """A row of weight 2 is two rows."""
-    true, told = np.array([0, 1, 2, 3]), np.array([0, 2, 2, 1])
+    true, predicted = np.array([0, 1, 2, 3]), np.array([0, 2, 2, 1])
     weights = np.array([1.0, 2.0, 1.0, 3.0])
     rows = np.repeat(np.arange(4), weights.astype(int))
-    assert quadratic_kappa(true, told, 4, weights) == pytest.approx(
-        quadratic_kappa(true[rows], told[rows], 4)
+    assert quadratic_kappa(true, predicted, 4, weights) == pytest.approx(
+        quadratic_kappa(true[rows], predicted[rows], 4)
     )
-    one, other = measure_ordinal(true, told, 4, weights), measure_ordinal(true[rows], told[rows], 4)
+    one, other = (
+        measure_ordinal(true, predicted, 4, weights),
+        measure_ordinal(true[rows], predicted[rows], 4),
+    )
     assert all(one[name] == other[name] for name in ("mae", "median", "median_mae"))
     assert quadratic_kappa(true[:1], true[:1], 4) == 0.0

@@ -1,4 +1,4 @@
-"""The command line for targets that are numbers: from a table to predictions, in every command."""
+"""Regression on the command line, from a table to predictions, in every command."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ from frri.learners.registry import rule_learners
 from frri.rules.measures import measure_regression
 
 FIT = ["fit", "houses.csv", "--target", "price", "--task", "regression"]
-# A number of rules that is given is not found by cross-validation.
+# A given number of rules is not cross-validated.
 SMALL = ["--max-rules", "5"]
 ADDITIVE = ["--learner", "additive", *SMALL]
 
@@ -52,18 +52,18 @@ def asked(learner):
 
 def refused(argv, capsys):
     assert main(argv) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1
-    return said[0]
+    output = capsys.readouterr().err.splitlines()
+    assert len(output) == 1
+    return output[0]
 
 
 @pytest.mark.parametrize("learner", rule_learners("regression"))
 @pytest.mark.usefixtures("folder")
-def test_every_command_takes_every_learner_of_numbers(learner, capsys):
+def test_every_command_takes_every_regressor(learner, capsys):
     assert main([*FIT, *asked(learner), "-o", "m.json"]) == 0
-    said = capsys.readouterr().err
-    assert "5-fold cross-validation: R2 0." in said
-    assert "mean baseline 0.00, mean absolute error " in said
+    output = capsys.readouterr().err
+    assert "5-fold cross-validation: R2 0." in output
+    assert "mean baseline 0.00, mean absolute error " in output
     model = RuleSet.load("m.json")
     assert (model.task, model.target) == ("regression", "price")
     assert "THEN price " in run(["rules", "m.json"], capsys)
@@ -88,11 +88,11 @@ def test_every_command_takes_every_learner_of_numbers(learner, capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_learner_is_picked_and_checked_on_held_back_rows(capsys):
+def test_an_estimator_is_chosen_and_evaluated_on_held_out_rows(capsys):
     assert main([*FIT, "--test", "0.3", "--max-rules", "4", "-o", "m.json"]) == 0
-    said = capsys.readouterr().err
-    assert re.search(r"^Model \((additive|frri)\): ", said, re.MULTILINE)
-    assert "Test set of 27 rows: R2 0." in said
+    output = capsys.readouterr().err
+    assert re.search(r"^Model \((additive|frri)\): ", output, re.MULTILINE)
+    assert "Test set of 27 rows: R2 0." in output
     assert len(RuleSet.load("m.json")) <= 4
 
 
@@ -118,12 +118,12 @@ def test_fitted_models_have_prediction_intervals(options, folder, capsys):
 def test_models_that_were_not_checked_have_no_intervals(capsys):
     assert main([*FIT, *ADDITIVE, "--no-check", "-o", "m.json"]) == 0
     capsys.readouterr()
-    said = refused(["predict", "m.json", "houses.csv", "--interval", "0.9"], capsys)
-    assert said.endswith("or by frri fit with its check on held-out rows (--cv 5).")
+    output = refused(["predict", "m.json", "houses.csv", "--interval", "0.9"], capsys)
+    assert output.endswith("or by frri fit with its check on held-out rows (--cv 5).")
 
 
 @pytest.mark.parametrize("learner", rule_learners("regression"))
-def test_rules_of_numbers_have_statistics_and_drift(learner, folder, houses, capsys):
+def test_regression_rules_have_statistics_and_drift(learner, folder, houses, capsys):
     assert main([*FIT, *asked(learner), "-o", "m.json"]) == 0
     capsys.readouterr()
     assert re.search(r"covers \d+ of 90, mean \S+, SD \S+\]", run(["rules", "m.json"], capsys))
@@ -148,7 +148,7 @@ def test_weights_count_in_fit_and_check(folder, houses, capsys):
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_cannot_be_done_is_one_sentence(houses, capsys):
+def test_bad_requests_get_one_sentence(houses, capsys):
     assert refused([*FIT, "--learner", "ripper"], capsys).startswith(
         "frri: frri fit --task regression has no learner 'ripper'; it has "
     )
@@ -177,7 +177,7 @@ def test_what_cannot_be_done_is_one_sentence(houses, capsys):
 
 
 def test_measures_are_those_of_scikit_learn_and_intervals_hold_their_level():
-    """In 400 samples, 95% intervals miss the figure of the whole population about one time in twenty."""
+    """In 400 samples, 95 % intervals miss the value of the population about one time in twenty."""
     generator = np.random.default_rng(1)
     x = generator.normal(size=200_000)
     y = x + generator.gamma(6.0, 0.3, len(x))
@@ -198,7 +198,7 @@ def test_measures_are_those_of_scikit_learn_and_intervals_hold_their_level():
         assert 0.91 <= np.mean(held) <= 0.98, name
 
 
-def test_constant_numbers_and_single_rows_are_judged():
+def test_constant_targets_and_single_rows_are_evaluated():
     assert measure_regression(np.full(3, 2.0), np.full(3, 2.0))["r2"] == 1.0
     assert measure_regression(np.full(3, 2.0), np.full(3, 2.5))["r2"] == 0.0
     one = measure_regression(np.array([2.0]), np.array([3.0]))

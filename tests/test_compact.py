@@ -1,4 +1,4 @@
-"""Compact FRRI: the fast paths against the definition, and the learner as people use it."""
+"""Compact FRRI: the optimized code, compared with the definition, and the estimator."""
 
 from itertools import combinations
 from unittest.mock import patch
@@ -37,7 +37,7 @@ def test_scikit_learn_accepts_it(estimator, check):
 
 @st.composite
 def tables(draw):
-    """Few distinct values, so that there are ties, duplicates, contradictions and constant columns."""
+    """Return few distinct values, so that there are ties, duplicates, contradictions and constant columns."""
     n, m = draw(st.integers(1, 14)), draw(st.integers(1, 3))
     rigid = [draw(st.booleans()) for _ in range(m)]
     cell = [
@@ -90,10 +90,10 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
             rules.append((u, far, sides))
     assert reach == [far for _, far, _ in rules]
     assert types == [list(as_types(sides, len(rigid))) for _, _, sides in rules]
-    expected = naive_compact.Chooser(rows, labels, units, losses, rules, 0.1, 0.002).search(most)
+    expected = naive_compact.Selection(rows, labels, units, losses, rules, 0.1, 0.002).search(most)
     assert found == [(u, far, as_types(sides, len(rigid))) for (u, far, sides), *_ in expected]
     rules = [rule for rule, *_ in expected]
-    moved = naive_compact.Moved(rows, labels, units, losses, rules, 0.4)
+    moved = naive_compact.TunedRules(rows, labels, units, losses, rules, 0.4)
     assert boxes.weights.tolist() == pytest.approx([weight for _, weight, _ in moved.rules])
     all_sides = []
     for r, (_, _, sides) in enumerate(moved.rules):
@@ -118,7 +118,7 @@ def test_boxes_and_choice_are_those_of_the_definition(table, share, most):
         np.testing.assert_array_equal(some, scores[kept])
 
 
-def test_of_equal_boxes_one_stays():
+def test_duplicate_boxes_are_removed():
     values = np.linspace(0, 1, 12)[:, None]
     classes, units = (values[:, 0] > 0.5).astype(int), np.ones(12)
     *_, samples, boxes = chosen((values, classes, units, units, np.array([False])), 0.0, 4)
@@ -133,7 +133,7 @@ def as_types(sides, n_attributes):
     return tuple(types)
 
 
-def test_the_ruleset_predicts_by_itself_what_the_choice_was_made_for():
+def test_the_rule_set_has_the_predictions_of_the_selection():
     X, y = load_wine(return_X_y=True, as_frame=True)
     clf = CompactFRRIClassifier().fit(X, y)
     loaded = RuleSet.from_json(clf.ruleset_.to_json())
@@ -144,7 +144,7 @@ def test_the_ruleset_predicts_by_itself_what_the_choice_was_made_for():
     assert balanced <= clf.selection_.objective <= balanced + 0.5
 
 
-def test_the_size_is_the_users():
+def test_max_rules_is_respected():
     X, y = load_wine(return_X_y=True)
     for most in (3, 5, 9):
         clf = CompactFRRIClassifier(max_rules=most, max_conditions=2).fit(X, y)
@@ -154,7 +154,7 @@ def test_the_size_is_the_users():
         assert len(CompactFRRIClassifier(max_rules=1).fit(X, y).ruleset_) == 3
 
 
-def test_whole_weights_are_repeated_rows():
+def test_integer_weights_are_repeated_rows():
     X, y = load_iris(return_X_y=True)
     X, y = X[50::3], y[50::3]
     weights = np.arange(len(y)) % 3
@@ -166,7 +166,7 @@ def test_whole_weights_are_repeated_rows():
     ]
 
 
-def test_categories_gaps_and_dates():
+def test_categories_missing_values_and_dates():
     rng = np.random.default_rng(0)
     n = 120
     X = pd.DataFrame(
@@ -198,7 +198,7 @@ def test_wrong_parameters_get_one_sentence(parameters, sentence):
 
 
 def crowd(n=240, seed=0):
-    """Few distinct values, so that a part of the table has the ranges of the whole; a small class."""
+    """Return few distinct values, so that a part has the ranges of the whole table, and a small class."""
     rng = np.random.default_rng(seed)
     X = np.stack([rng.integers(0, 6, n), rng.integers(0, 9, n), rng.integers(0, 4, n)], axis=1)
     y = np.where(X[:, 0] + rng.normal(size=n) > 3, "high", "low").astype(object)
@@ -206,7 +206,7 @@ def crowd(n=240, seed=0):
     return X.astype(float), y
 
 
-def test_of_many_objects_a_selection_judges_and_all_are_counted(monkeypatch):
+def test_rules_of_a_large_table_are_selected_on_a_sample_and_counted_on_all_objects(monkeypatch):
     X, y = crowd()
     monkeypatch.setattr(classifier, "MAX_EVALUATION_SAMPLES", 90)
     classes = np.unique(y, return_inverse=True)[1]
@@ -228,7 +228,7 @@ def test_of_many_objects_a_selection_judges_and_all_are_counted(monkeypatch):
         own = ["high", "low", "rare"].index(rule.consequent)
         assert rule.statistics.support == tuple(np.bincount(classes[inside], minlength=3))
         assert classes[rule.source] == own
-        # Every class weighs a third, and two mean objects are added in equal shares.
+        # Every class has a third of the weight; the weight of two mean objects is divided equally.
         weight = np.bincount(classes[inside], minlength=3) / (3 * sizes)
         prior = 2 / len(y)
         assert rule.weight == pytest.approx(
@@ -236,7 +236,7 @@ def test_of_many_objects_a_selection_judges_and_all_are_counted(monkeypatch):
         )
 
 
-def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
+def test_a_sample_keeps_the_weights_of_classes(monkeypatch):
     X, y = crowd()
     monkeypatch.setattr(classifier, "MAX_EVALUATION_SAMPLES", 60)
     clf = CompactFRRIClassifier(class_weight=None)
@@ -249,7 +249,7 @@ def test_classes_weigh_in_a_selection_what_they_do_in_the_table(monkeypatch):
     assert len(part.classes) < 70
 
 
-def test_a_choice_can_be_told_how_few_errors_there_must_be():
+def test_the_minimum_error_can_be_certified():
     X, y = load_iris(return_X_y=True)
     clf = CompactFRRIClassifier(max_rules=3, certificate_time_limit=60).fit(X, y)
     known = clf.selection_
@@ -265,7 +265,7 @@ def test_a_choice_can_be_told_how_few_errors_there_must_be():
 
 
 def test_the_fewest_errors_are_those_of_the_definition():
-    """Every pair of boxes, each decided by the definition's scores, beside the search."""
+    """Compare the search with all pairs of boxes, decided by the scores of the definition."""
     random = np.random.default_rng(3)
     for _ in range(6):
         values = random.integers(0, 5, (12, 2)) / 4.0

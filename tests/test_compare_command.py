@@ -1,4 +1,4 @@
-"""The command: exit codes, sentences instead of tracebacks, results on stdout."""
+"""The command `frri compare`: exit codes, error messages, results on stdout."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ def run(*arguments):
     return main(["bench", *arguments, "--workers", "0"])
 
 
-def test_a_full_disk_is_that_of_the_output(capsys, monkeypatch):
+def test_a_full_disk_is_reported_with_the_output_folder(capsys, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -38,10 +38,10 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
     frame.to_csv("patients.csv", index=False)
     arguments = ["patients.csv", "--target", "risk", "--learners", "frri,tree,knn", "--folds", "3"]
     assert run(*arguments) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("| learner | balanced accuracy |")
-    assert said.out.endswith("bench/report.html\n")
-    assert said.err == (
+    output = capsys.readouterr()
+    assert output.out.startswith("| learner | balanced accuracy |")
+    assert output.out.endswith("bench/report.html\n")
+    assert output.err == (
         "patients: not run: decision tree takes numbers only, and 'b' holds others\n"
         "patients: not run: 5-nearest neighbours takes numbers only, and 'b' holds others\n"
     )
@@ -51,7 +51,7 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
     assert rows["balanced_accuracy"].notna().sum() == 3
     assert rows["failure"].str.startswith("not run: ").sum() == 2
     assert run(*arguments) == 0
-    assert capsys.readouterr().out == said.out
+    assert capsys.readouterr().out == output.out
     before = (tmp_path / "bench" / "results.jsonl").read_bytes()
     assert run(*arguments, "--seed", "3") == 2
     assert "was made with seed 0, this run has 3: choose another" in capsys.readouterr().err
@@ -74,13 +74,13 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
         ),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence(capsys, tmp_path, arguments, sentence):
+def test_bad_requests_get_one_sentence(capsys, tmp_path, arguments, sentence):
     assert run(*arguments) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert sentence in said.err
-    assert said.err.startswith("frri: ")
-    assert said.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert sentence in output.err
+    assert output.err.startswith("frri: ")
+    assert output.err.count("\n") == 1
     assert not list(tmp_path.iterdir())
 
 
@@ -89,13 +89,13 @@ def test_bad_numbers_are_refused_by_the_parser(capsys):
     assert "must be 2 or more, got 1" in capsys.readouterr().err
 
 
-def test_failures_end_with_one_and_small_classes_are_told(capsys):
+def test_failures_exit_with_1_and_small_classes_are_reported(capsys):
     failing = "sklearn.naive_bayes.MultinomialNB"  # refuses negative values, which vowel has
     assert run("--datasets", "vowel,glass", "--learners", failing, "--folds", "10") == 1
-    said = capsys.readouterr().err
-    assert "glass: class '6' has 9 members, fewer than the 10 folds" in said
-    assert f"failed: {failing} on vowel, fold 0: ValueError: Negative values" in said
-    assert "and 5 more failures" in said
+    output = capsys.readouterr().err
+    assert "glass: class '6' has 9 members, fewer than the 10 folds" in output
+    assert f"failed: {failing} on vowel, fold 0: ValueError: Negative values" in output
+    assert "and 5 more failures" in output
     rows = pd.read_csv("bench/results.csv")
     assert rows["failure"].notna().sum() == 10
     assert rows["balanced_accuracy"].notna().sum() == 10
@@ -113,12 +113,12 @@ def test_options_about_columns_are_those_of_fit(capsys):
     frame.to_csv("p.csv", index=False)
     common = ["p.csv", "--target", "risk", "--learners", "tree,knn", "--folds", "2"]
     assert run(*common) == 2
-    said = capsys.readouterr().err
-    assert "p: not run: decision tree takes numbers only, and 'b' holds others" in said
-    assert said.endswith("frri: None of the learners can be run on these data; see above.\n")
+    output = capsys.readouterr().err
+    assert "p: not run: decision tree takes numbers only, and 'b' holds others" in output
+    assert output.endswith("frri: None of the learners can be run on these data; see above.\n")
     assert run(*common, "--learners", "knn", "--ignore", "b") == 2
-    said = capsys.readouterr().err
-    assert "p: not run: 5-nearest neighbours takes no missing values, and 'c' has some" in said
+    output = capsys.readouterr().err
+    assert "p: not run: 5-nearest neighbours takes no missing values, and 'c' has some" in output
     assert run(*common, "--ignore", "b", "--ignore", "c") == 0
     assert "not run" not in capsys.readouterr().err
     assert run(*common, "--ignore", "risk") == 2
@@ -137,9 +137,9 @@ def test_a_learner_that_is_not_there_is_reported_and_left_out(capsys, monkeypatc
     monkeypatch.setattr(registry, "LEARNERS", kept)
     monkeypatch.setattr("frri.compare.evaluate.LEARNERS", tuple(kept))
     assert run("--datasets", "wine", "--folds", "2") == 0
-    said = capsys.readouterr()
-    assert "the learner 'frri' is not available: No module named 'frri.learners.gone'" in said.err
-    assert "decision tree" in said.out
+    output = capsys.readouterr()
+    assert "the learner 'frri' is not available: No module named 'frri.learners.gone'" in output.err
+    assert "decision tree" in output.out
 
 
 def test_help_needs_nothing_slow():

@@ -1,4 +1,4 @@
-"""The eighteen data sets are the paper's, and KEEL files are read as written."""
+"""The 18 datasets are those of the paper, and KEEL files are read exactly."""
 
 import importlib.util
 import subprocess
@@ -13,7 +13,7 @@ from frri.compare import datasets
 from frri.compare.datasets import NAMES, load
 from frri.readers.arff import read_arff
 
-# Attributes, objects, classes and imbalance ratio as in the paper's table of data sets, where the ratio
+# Attributes, objects, classes and imbalance ratio as in the paper's table of datasets, where the ratio
 # is misprinted three times: cleveland (12.62), ecoli (28.60) and spectfheart (38.56).
 PAPER = {
     "australian": (14, 690, 2, 1.25),

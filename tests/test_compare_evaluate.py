@@ -1,4 +1,4 @@
-"""One cell: metrics, sizes, folds, and what becomes of learners that fail."""
+"""One cell: metrics, sizes, folds, and failures of estimators."""
 
 import json
 
@@ -42,27 +42,27 @@ def test_scores_agree_with_scikit_learn():
     cell = cell_of(KNeighborsClassifier(), fold=2)
     train, test = folds != 2, folds == 2
     model = KNeighborsClassifier().fit(WINE.X[train], WINE.y[train])
-    truth, said = WINE.y[test], model.predict(WINE.X[test])
+    truth, predicted = WINE.y[test], model.predict(WINE.X[test])
     scores = cell["scores"]
-    assert scores["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, said))
-    assert scores["accuracy"] == pytest.approx((truth == said).mean())
-    assert scores["macro_f1"] == pytest.approx(f1_score(truth, said, average="macro"))
+    assert scores["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, predicted))
+    assert scores["accuracy"] == pytest.approx((truth == predicted).mean())
+    assert scores["macro_f1"] == pytest.approx(f1_score(truth, predicted, average="macro"))
     chances = model.predict_proba(WINE.X[test])
     assert scores["auroc"] == pytest.approx(roc_auc_score(truth, chances, multi_class="ovr"))
     assert scores["rules"] is scores["conditions"] is None
-    assert sum(hits for hits, _ in cell["recalls"].values()) == (truth == said).sum()
+    assert sum(hits for hits, _ in cell["recalls"].values()) == (truth == predicted).sum()
     assert cell["cost"]["fit_seconds"] > 0
     json.dumps(cell)
 
 
 def test_classes_absent_from_a_fold_or_from_training():
     model = DummyClassifier().fit([[0], [0]], ["a", "b"])
-    truth, said = np.array(["a", "a", "c"]), np.array(["a", "b", "b"])
-    outcome = Outcome(model, truth, said, np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]))
+    truth, predicted = np.array(["a", "a", "c"]), np.array(["a", "b", "b"])
+    outcome = Outcome(model, truth, predicted, np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]))
     assert metric("balanced_accuracy").function(outcome) == 0.25
-    # Class a is ranked right once in two; class c, never expected, is at chance.
+    # Class a is ranked correctly in one of two cases; class c, which never occurs, is at chance level.
     assert metric("auroc").function(outcome) == pytest.approx((0.5 + 0.5) / 2)
-    alone = Outcome(model, truth[:2], said[:2], outcome.probabilities[:2])
+    alone = Outcome(model, truth[:2], predicted[:2], outcome.probabilities[:2])
     assert metric("auroc").function(alone) is None
 
 
@@ -106,7 +106,7 @@ def test_a_model_of_all_objects_has_sizes_only():
     assert sum(cell["lengths"]) == cell["scores"]["rules"]
 
 
-def test_frri_tells_whether_its_selection_is_proved():
+def test_frri_reports_whether_its_selection_is_proven():
     cell = cell_of(learner("frri"))
     assert cell["selection"]["status"] == "optimal"
     assert cell["selection"]["lower_bound"] == cell["scores"]["rules"]
@@ -127,7 +127,7 @@ def test_a_learner_that_raises_is_a_result():
 def test_scaling_sees_the_training_part_only():
     seen = {}
 
-    class Watching(DummyClassifier):
+    class Recording(DummyClassifier):
         def fit(self, X, y):
             seen["range"] = X.min(), X.max()
             return super().fit(X, y)
@@ -135,7 +135,7 @@ def test_scaling_sees_the_training_part_only():
     scaler = learner("knn").steps[0][1]
     X = pd.DataFrame({"a": [*range(9), 100.0]})
     data = Dataset("d", X, np.array(["x", "y"] * 5), "c", np.array([0] * 9 + [1]))
-    evaluate(data, data.folds, make_pipeline(scaler, Watching()), Task("d", "w", 1), [], 0)
+    evaluate(data, data.folds, make_pipeline(scaler, Recording()), Task("d", "w", 1), [], 0)
     assert seen["range"] == (0, 1)
 
 
@@ -162,7 +162,7 @@ def test_folds_that_cannot_be_made_are_refused_with_the_remedy():
         assign_folds(own, 10, 0)
 
 
-def test_small_classes_are_told():
+def test_small_classes_are_reported():
     assert "class 'imL' has 2 members" in describe_small_classes(load("ecoli"), 10)
     assert describe_small_classes(WINE, 10) is None
 

@@ -1,4 +1,4 @@
-"""Damaged results files: one sentence each, and nothing is touched."""
+"""Damaged files of results: one error message each, and unchanged files."""
 
 import json
 
@@ -15,12 +15,12 @@ from frri.compare.journal import JournalError, signed_line
 from thorough import often
 
 
-class Hopeless(DummyClassifier):
+class Failing(DummyClassifier):
     def fit(self, X, y):  # noqa: ARG002
         raise RuntimeError("no rules today")
 
 
-LEARNERS = {"frri": FRRIClassifier(), "tree": DecisionTreeClassifier(), "hopeless": Hopeless()}
+LEARNERS = {"frri": FRRIClassifier(), "tree": DecisionTreeClassifier(), "hopeless": Failing()}
 TABLE = (np.array([[i, i % 3] for i in range(12)]), ["no"] * 5 + ["yes"] * 7)
 
 
@@ -36,7 +36,7 @@ def whole(tmp_path_factory):
 
 
 def places(value, place=()):
-    """The way to every value within a value."""
+    """Yield the paths to all nested values."""
     yield place
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
@@ -50,7 +50,7 @@ STRANGE = [
 
 
 def changed(line, place, change):
-    """A line in which the value at a place is replaced, removed, doubled or wrapped."""
+    """Return a line in which a value is replaced, removed, doubled or wrapped."""
     value = json.loads(line)
     if not place:
         return json.dumps(change("", value))
@@ -66,7 +66,7 @@ def changed(line, place, change):
 
 @st.composite
 def damages(draw, lines):
-    """A results file with one or two changes that leave every line JSON."""
+    """Return a file of results with one or two changes after which every line is still JSON."""
     lines = list(lines)
     for _ in range(draw(st.integers(1, 2))):
         i = draw(st.integers(0, len(lines) - 1))
@@ -99,7 +99,7 @@ def damages(draw, lines):
 
 
 def use(results, monkeypatch):
-    """Everything that is ever made of results, but pictures."""
+    """Call everything that reads results, except figures."""
     monkeypatch.setattr(page, "_pictures", lambda _: iter(()))
     report = page.make_report(results)
     assert page.page_html(report)
@@ -121,17 +121,17 @@ def test_every_damage_is_a_sentence_or_does_no_harm(whole, tmp_path_factory, dat
         try:
             use(go(file.parent), monkeypatch)
         except JournalError as error:
-            said = str(error)
+            message = str(error)
         else:
             return
-    assert said.startswith(str(file))
-    assert "\n" not in said
-    assert len(said) < 900
+    assert message.startswith(str(file))
+    assert "\n" not in message
+    assert len(message) < 900
     assert file.read_text() == content
 
 
 def signed(line):
-    """A line as a run would have written it."""
+    """Return a line with a valid checksum."""
     return signed_line(json.loads(line)).decode().rstrip("\n")
 
 

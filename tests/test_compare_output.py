@@ -1,4 +1,4 @@
-"""Tables, figures and pages: right, self-contained and safe against hostile names."""
+"""Tables, figures and pages: correct, self-contained and safe for hostile names."""
 
 import re
 from pathlib import Path
@@ -71,7 +71,7 @@ def test_pairs_are_one_square_on_the_page_and_sections_fold(report):
     for _, pair in pairs.iterrows():
         for won, lost in ((pair["wins"], pair["losses"]), (pair["losses"], pair["wins"])):
             assert f"{won} : {lost}, p " in text
-    # All but the first section are folded.
+    # All sections except the first are folded.
     assert (
         text.count('<details name="results"><summary><h2>')
         == text.count('<section class="card"') - 1
@@ -84,7 +84,7 @@ def test_the_page_is_accessible_and_short_before_details(visit, report):
     path.write_text(page_html(report), encoding="utf-8")
     page = visit.open(path, viewport={"width": 1280, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollHeight") < 3 * 800
-    # The main table comes first, has the whole width, and a bar below each number.
+    # The main table is first, has the full width, and a bar below each number.
     table = page.locator("#s1 .scroll")
     assert table.evaluate("node => node.scrollWidth <= node.clientWidth")
     assert table.bounding_box()["y"] < page.locator("#s1 figure").first.bounding_box()["y"]
@@ -107,7 +107,7 @@ def test_the_page_is_accessible_and_short_before_details(visit, report):
     assert violations(page) == []
 
 
-def test_a_learner_has_its_colour_whoever_it_is_compared_with():
+def test_an_estimator_keeps_its_color_in_all_comparisons():
     few, many = (
         Painter({name: name for name in names}, "")
         for names in (["tree", "own"], ["frri", "ripper", "tree", "other", "own"])
@@ -117,25 +117,25 @@ def test_a_learner_has_its_colour_whoever_it_is_compared_with():
     assert len(looks) == len(many.labels)
 
 
-def test_every_figure_says_what_made_it(monkeypatch):
-    said = []
+def test_every_figure_has_its_provenance(monkeypatch):
+    captions = []
     from matplotlib.figure import Figure
 
-    monkeypatch.setattr(Figure, "supxlabel", lambda _, text, **__: said.append(text))
+    monkeypatch.setattr(Figure, "supxlabel", lambda _, text, **__: captions.append(text))
     # Ranks are drawn from six datasets on.
     for n, n_pictures in ((5, 1), (6, 4)):
-        said.clear()
+        captions.clear()
         report = make_report(results_of([*"abcdef"[:n]], ["frri", "tree", "ripper"], seed=7))
-        assert len(said) == len(report.pictures) == n_pictures
-    assert all("2 folds, seed 7; frri 0.1.0, python 3.11" in text for text in said)
+        assert len(captions) == len(report.pictures) == n_pictures
+    assert all("2 folds, seed 7; frri 0.1.0, python 3.11" in text for text in captions)
 
 
-def test_pictures_are_the_same_every_time(report):
+def test_figures_are_reproducible(report):
     again = make_report(results_of(["wine", "heart", "bupa"], ["frri", "tree", "knn"]))
     assert [p.svg for p in again.pictures] == [p.svg for p in report.pictures]
 
 
-def test_one_data_set_and_one_learner_are_enough(tmp_path):
+def test_one_dataset_and_one_learner_are_enough(tmp_path):
     report = make_report(results_of([HOSTILE], ["tree"]))
     write_report(report, tmp_path)
     assert {p.name for p in report.pictures} == {"trade_off"}
@@ -169,7 +169,7 @@ def test_the_front_of_equal_points():
     assert pareto_front(np.array([[1, 0.5], [1, 0.5], [2, 0.5], [1, 0.6]])).tolist() == [3]
 
 
-def test_the_papers_bookkeeping():
+def test_accuracy_and_length_are_computed_as_in_the_paper():
     results = results_of(["wine"], ["ripper"], full=True)
     pooled = results.summarize(pooled_balanced_accuracy)
     assert pooled.loc["wine", "ripper"] == (0.75 + 0.5) / 2
@@ -178,7 +178,7 @@ def test_the_papers_bookkeeping():
 
 
 def test_the_snippets_of_the_documentation_are_short():
-    """A model, a dataset and a metric of one's own in under twenty lines together; test_docs runs them."""
+    """A custom model, dataset and metric take fewer than twenty lines together; test_docs runs them."""
     text = (DOCS / "guides" / "compare.md").read_text()
     [own] = [s for s in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "add_metric" in s]
     assert "bench.dataset(" in own

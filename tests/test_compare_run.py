@@ -1,4 +1,4 @@
-"""Runs: the same numbers whatever happens to them, and earlier results are never touched."""
+"""Runs: identical results after interruptions, and unchanged earlier results."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def lines(out):
 
 
 def without_costs(out):
-    """The results file up to times and the order in which cells were finished."""
+    """Return the file of results without times and the order of cells."""
     header, *rest = lines(out)
     for line in rest:
         line.pop("cost", None)
@@ -90,7 +90,7 @@ print(ended)
 
 
 @posix
-def test_kills_in_a_row_change_nothing(tmp_path):
+def test_repeated_kills_change_nothing(tmp_path):
     attempts = often(14)
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     done = subprocess.run(
@@ -109,7 +109,7 @@ def test_kills_in_a_row_change_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("cut", [1, 30, 400])
-def test_a_torn_line_is_done_again(tmp_path, cut):
+def test_an_incomplete_line_is_repeated(tmp_path, cut):
     small(tmp_path / "whole")
     small(tmp_path / "torn")
     file = tmp_path / "torn" / "results.jsonl"
@@ -200,12 +200,12 @@ def test_two_runs_do_not_write_to_one_file(tmp_path):
         small(tmp_path)
 
 
-# The name under which pytest imports this module means nothing to other processes.
+# Other processes cannot import this module by the name that pytest uses.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 class Troublesome(ClassifierMixin, BaseEstimator):
-    """Fails in the way that its parameter says."""
+    """An estimator that fails in the way of its parameter."""
 
     def __init__(self, how="raise"):
         self.how = how
@@ -219,7 +219,7 @@ class Troublesome(ClassifierMixin, BaseEstimator):
             time.sleep(60)
         if self.how == "warn":
             warnings.warn("dull", stacklevel=2)
-        print("talking on stdout")  # noqa: T201 - must not get between the answers
+        print("talking on stdout")  # noqa: T201 - must not mix with the results
         self.model_ = DummyClassifier().fit(X, y)
         self.classes_ = self.model_.classes_
         return self
@@ -257,10 +257,10 @@ def test_ctrl_c_ends_cleanly_and_the_same_command_goes_on(tmp_path):
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=600)[1]
+    output = process.communicate(timeout=600)[1]
     assert process.returncode == 1
-    assert "interrupted; what is finished is stored" in said
-    assert "Traceback" not in said
+    assert "interrupted; what is finished is stored" in output
+    assert "Traceback" not in output
     stored = len(lines_so_far(file))
     assert 4 <= stored < 23  # 3 lines before those of the folds
     assert all(isinstance(json.loads(line), dict) for line in lines_so_far(file))
@@ -304,11 +304,11 @@ def test_warnings_are_notes_of_their_cells(tmp_path, workers):
     assert warnings.showwarning is shown
 
 
-def test_a_learner_that_processes_cannot_have_is_a_failure(tmp_path):
+def test_an_estimator_that_cannot_be_pickled_is_a_failure(tmp_path):
     class Elsewhere(DummyClassifier):
         def __reduce__(self):
             return __import__, ("nowhere_to_be_found",)
 
     results = run(["wine"], {"lost": Elsewhere()}, out=tmp_path, n_folds=2, workers=1)
-    said = "ModuleNotFoundError: No module named 'nowhere_to_be_found'"
-    assert [c["failure"] for c in results.failures] == [said] * 2
+    message = "ModuleNotFoundError: No module named 'nowhere_to_be_found'"
+    assert [c["failure"] for c in results.failures] == [message] * 2

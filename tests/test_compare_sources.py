@@ -1,4 +1,4 @@
-"""Data sets come from files, scikit-learn, pairs and KEEL's folds, and say what was left out."""
+"""Datasets from files, scikit-learn, pairs and folds of KEEL, with notes about omitted data."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ def test_files_of_all_kinds_give_the_same_table(tmp_path, ending):
 
 
 def test_a_file_is_read_as_fit_reads_it(tmp_path):
-    """Types, categories, missing values, dates and what the user says about columns."""
+    """Types, categories, missing values, dates and declared columns."""
     path = tmp_path / "cars.csv"
     path.write_text(
         "id;seen;size;doors;colour;price;sold\n"
@@ -120,9 +120,7 @@ def test_ready_made_folds_of_keel_are_kept(tmp_path):
         ("p.doc", None, r"cannot tell the format from the ending '\.doc'"),
     ],
 )
-def test_what_is_wrong_with_a_source_is_said_in_a_sentence(
-    tmp_path, monkeypatch, source, target, message
-):
+def test_bad_sources_get_one_sentence(tmp_path, monkeypatch, source, target, message):
     monkeypatch.chdir(tmp_path)
     FRAME.to_csv("p.csv", index=False)
     FRAME.to_csv("p.doc", index=False)

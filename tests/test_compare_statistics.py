@@ -1,4 +1,4 @@
-"""Tests of significance, against their definitions."""
+"""Significance tests, compared with their definitions."""
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def test_too_little_for_a_test():
 
 
 def test_learners_in_the_same_order_everywhere():
-    """The statistic is infinite then: p-values are 0 and nothing warns."""
+    """The statistic is infinite then: p-values are 0, without warnings."""
     table = pd.DataFrame([[3.0, 2, 1]] * 6, columns=list("abc"))
     found = compare(table)
     assert found.significant
@@ -64,7 +64,7 @@ def test_wilcoxon_without_differences():
     assert wilcoxon([0, 1, 2, 3, 4, 5], "greater") == 0.03125
 
 
-def test_p_values_for_people():
+def test_p_values_are_formatted():
     assert [format_p_value(p) for p in (0.5, 0.0005, 0.0004, float("nan"))] == [
         "0.500",
         "0.001",

@@ -1,4 +1,4 @@
-"""Kernels: compiled by many threads, cached on disk where possible, stopped between compilations."""
+"""Kernels: compilation by many threads, cache on disk, interruption between compilations."""
 
 import importlib.util
 import os
@@ -53,7 +53,7 @@ def write(tmp_path, monkeypatch):
 
 
 def at_once(*works):
-    """Results of calls that begin together in threads of their own."""
+    """Return the results of calls that start at the same time in separate threads."""
     barrier = threading.Barrier(len(works))
 
     def begin(work):
@@ -90,7 +90,7 @@ def test_a_kernel_may_call_itself_and_use_constants(write):
         compiled(module).nothing  # noqa: B018
 
 
-def test_of_two_forms_the_loops_are_compiled(write):
+def test_the_form_with_loops_is_compiled(write):
     source = """
         from frri._compile import either, kernel
 
@@ -195,7 +195,7 @@ CALL = """
     """
 
 
-def test_what_was_compiled_with_another_callee_is_not_used_and_nothing_deleted(tmp_path):
+def test_kernels_compiled_with_another_callee_are_neither_used_nor_deleted(tmp_path):
     sources, kept = tmp_path / "sources", tmp_path / "kept"
     sources.mkdir()
     (sources / "caller_kernels.py").write_text(textwrap.dedent(CALLER))
@@ -208,7 +208,7 @@ def test_what_was_compiled_with_another_callee_is_not_used_and_nothing_deleted(t
     places = os.pathsep.join([str(sources), *filter(None, [os.environ.get("PYTHONPATH")])])
 
     def call():
-        # Python's own cache looks at times and sizes only, and would hide the change.
+        # The cache of Python compares times and sizes only, and would hide the change.
         quiet = {"PYTHONDONTWRITEBYTECODE": "1"}
         done = run(CALL, NUMBA_CACHE_DIR=str(kept), PYTHONPATH=places, **quiet)
         assert not done.returncode, done.stderr
@@ -234,7 +234,7 @@ def test_no_place_on_disk_at_all(write, monkeypatch):
 # --- stopped between kernels
 
 
-def test_a_question_is_asked_before_every_compilation(write):
+def test_a_callback_runs_before_every_compilation(write):
     fast, asked = compiled(write("asked_kernels", SLOW)), []
     with _compile.check_before_compiling(lambda: asked.append(1)):
         assert fast.late(1) == 3
@@ -244,7 +244,7 @@ def test_a_question_is_asked_before_every_compilation(write):
     assert len(asked) == 2
 
 
-def test_compilations_end_where_the_question_says_so(write):
+def test_a_callback_can_stop_compilations(write):
     fast, asked = compiled(write("stopped_kernels", SLOW)), []
 
     def stop_at_the_second():
@@ -258,7 +258,7 @@ def test_compilations_end_where_the_question_says_so(write):
     assert fast.late(1) == 3
 
 
-def test_other_threads_are_not_asked(write):
+def test_the_callback_does_not_run_in_other_threads(write):
     fast, asked = compiled(write("free_kernels", SLOW)), []
     with _compile.check_before_compiling(lambda: asked.append(1)), ThreadPoolExecutor(1) as pool:
         assert pool.submit(fast.late, 1).result() == 3

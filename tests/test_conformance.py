@@ -1,4 +1,4 @@
-"""One table of small rulesets with expected answers, given to everything that applies rules."""
+"""One table of small rule sets with expected predictions, for all engines that apply rules."""
 
 import json
 
@@ -30,7 +30,7 @@ RULESETS = [
 TITLES = [entry["title"] for entry in TABLE["rulesets"]]
 
 
-# A test of all rulesets of the table.
+# Parametrization over all rule sets of the table.
 every = pytest.mark.parametrize(("ruleset", "expected"), RULESETS, ids=TITLES)
 
 
@@ -45,7 +45,7 @@ def the(expected, what):
 # ---------------------------------------------------------------- the table itself
 
 
-def test_the_table_is_what_the_twin_says():
+def test_the_table_has_the_results_of_the_reference():
     found = json.loads(make_conformance.written())
     assert found["rows"] == TABLE["rows"]
     for mine, known in zip(found["rulesets"], TABLE["rulesets"], strict=True):
@@ -131,7 +131,7 @@ def test_explanations(ruleset, expected):
 
 @every
 def test_bounds_of_a_single_point(ruleset, expected):
-    """A box of one point is decided: the goals that its answer does not reach are excluded."""
+    """Bounds of a box of one point are exact: they exclude all goals that its prediction does not reach."""
     for row, answer in zip(to_matrix(FRAME, ruleset.attributes), expected, strict=True):
         space = Space(ruleset, row, ())
         point = space.start[None, :]
@@ -140,7 +140,7 @@ def test_bounds_of_a_single_point(ruleset, expected):
             number = float(answer["answer"])
             goals = [(Goal.at_least(number + 1e-6), True), (Goal.at_least(number - 1e-6), False)]
             goals += [(Goal.at_most(number - 1e-6), True), (Goal.at_most(number + 1e-6), False)]
-        # Of equally near rules the first one predicts a number, and the bounds allow for all.
+        # The first of equally near rules predicts a number; bounds include all of them.
         ties = not ruleset.classes and ruleset.fallback == "nearest"
         for goal, sure in goals:
             found = bool(DecisionBounds(ruleset, space, goal).survey(point, point).sure[0])
@@ -152,7 +152,7 @@ def test_bounds_of_a_single_point(ruleset, expected):
 
 @every
 def test_scoring_program(ruleset, expected):
-    """The reference of all printers: the library's own bits, except for probabilities."""
+    """The reference of all printers has the same bits as the library, except for probabilities."""
     program, decision = lower(ruleset), ruleset.decide(FRAME)
     names = [*assigned(program.steps), *assigned(program.probability_steps)]
     assert len(names) == len(set(names))
@@ -200,7 +200,7 @@ def test_evaluator_of_the_page(ruleset, expected, node):
 
 
 def page_values(ruleset, row):
-    """A row as the page has it: dates in days since 1970."""
+    """Return a row as on the page: dates in days since 1970."""
     days = to_matrix(pd.DataFrame([row]), ruleset.attributes)[0].tolist()
     return [
         day if attribute.kind == "date" and row[attribute.name] else row[attribute.name]

@@ -1,4 +1,4 @@
-"""Minimum set cover: against brute force, against a general solver, and when stopped."""
+"""Minimum set cover: compared with brute force and a general solver, and interrupted."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ from thorough import often
 
 
 def boxes(n, seed, *, m=4, noise=0.15):
-    """Who covers whom among n points of two noisy classes, as rules around them would, and costs."""
+    """Return the covering table of rules around n points of two noisy classes, and costs."""
     rng = np.random.default_rng(seed)
     X = rng.random((n, m))
     y = (X[:, 0] + X[:, 1] > 1) ^ (rng.random(n) < noise)
@@ -168,7 +168,7 @@ def scipy_first_optimum(matrix, costs):
 
 
 def is_dominated(matrix, costs, j):
-    """Whether another candidate covers as much and costs no more; of equal ones, the first stays."""
+    """Whether another candidate covers as much and costs no more; the first of equal ones is kept."""
     return any(
         not (matrix[j] & ~matrix[i]).any()
         and costs[i] <= costs[j]
@@ -219,7 +219,7 @@ def test_large_costs_are_handled_exactly():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("limit", [3, 40, budget.CELLS])
-def test_interpreted_and_compiled_walk_the_same_way(seed, limit, monkeypatch):
+def test_interpreted_and_compiled_search_in_the_same_order(seed, limit, monkeypatch):
     if not numba_installed():
         pytest.skip("numba is not installed")
     matrix, costs = boxes(150, seed, noise=0.25)
@@ -258,7 +258,7 @@ def test_a_small_problem_never_waits_for_a_compiler(monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that is set by hand, and a long wait for the compiler that begins at every call."""
+    """Return a clock that is set manually; every call of the compiler starts a long wait."""
     now = SimpleNamespace(seconds=100.0)
     monkeypatch.setattr(budget, "time", SimpleNamespace(perf_counter=lambda: now.seconds))
     monkeypatch.setattr(_compile, "cached_on_disk", lambda *_: False)
@@ -269,7 +269,7 @@ def clock(monkeypatch):
 
 @pytest.fixture
 def ticks(monkeypatch):
-    """A clock that goes on by a hundredth of a second whenever it is looked at; what it showed."""
+    """Return a clock that advances by a hundredth of a second per call, and its readings."""
     seen = [0.0]
 
     def look():
@@ -280,7 +280,7 @@ def ticks(monkeypatch):
     return seen
 
 
-# Looks at the clock after the time is over, at most: every part of a search ends at its next one.
+# Maximum number of calls of the clock after the time limit: every part of a search ends at its next one.
 MOST_LOOKS = 20
 
 
@@ -324,7 +324,7 @@ def test_the_clock_is_looked_at_between_compilations(clock, monkeypatch, end):
     assert getattr(_compile._checks, "current", None) is None
 
 
-def test_a_portion_of_the_work_ends_quietly():
+def test_a_portion_of_the_work_ends_without_an_error():
     work = budget.Work(10, None)
     with work.portion(work.left / 2):
         work.spend(4 * budget.CELLS)
@@ -440,7 +440,7 @@ def test_a_real_signal_ends_the_search_and_nothing_else(interrupt_in):
 
 
 def test_deep_dives_keep_pivoting():
-    # The weights of the Devex rule grow from node to node and must not drown the infeasible rows.
+    # The weights of the Devex rule grow from node to node and must not dominate the infeasible rows.
     matrix = np.random.default_rng(0).random((250, 250)) < 0.04
     cover = minimum_cover(CoverMatrix.from_dense(matrix), work_limit=750)
     assert cover.nodes > 100
@@ -478,7 +478,7 @@ def covers_of(matrix):
     return CoverMatrix(indptr, (words & 0xFFFFFFFF).astype(np.int32), bits, matrix.shape[1])
 
 
-def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
+def test_the_algorithm_for_large_parts_agrees_with_the_usual_one(monkeypatch):
     matrix, costs = boxes(150, 7)
     usual = minimum_cover(CoverMatrix.from_dense(matrix), costs)
     monkeypatch.setattr(solve, "LARGEST_TABLEAU", 0)
@@ -488,7 +488,7 @@ def test_the_route_for_large_parts_agrees_with_the_usual_one(monkeypatch):
     assert large.lower_bound >= len(usual) - 2
 
 
-# --- too large to be written out
+# --- too large for a dense matrix
 
 
 @pytest.fixture
@@ -513,7 +513,7 @@ def test_hard_objects_lead_to_the_same_answer_as_all(problem):
 @pytest.mark.usefixtures("never_expanded")
 @pytest.mark.parametrize("seed", range(6))
 def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
-    # With room for hardly any object at first, most of them join in later rounds.
+    # With memory for only a few objects at first, most of them are added in later rounds.
     hardest = solve_large.LargeProblem._find_hardest
     monkeypatch.setattr(
         solve_large.LargeProblem, "_find_hardest", lambda self, o, _: hardest(self, o, 30)
@@ -532,7 +532,7 @@ def test_few_hard_objects_lead_to_the_same_answer_as_all(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_any_effort_and_room_give_a_valid_bound_on_words(seed, monkeypatch):
+def test_any_effort_and_memory_give_a_valid_bound_on_words(seed, monkeypatch):
     matrix, costs = boxes(150, seed, noise=0.25)
     covers = CoverMatrix.from_dense(matrix)
     optimum = minimum_cover(covers, costs)
@@ -553,7 +553,7 @@ def test_any_effort_and_room_give_a_valid_bound_on_words(seed, monkeypatch):
 
 @pytest.mark.usefixtures("never_expanded")
 @pytest.mark.parametrize("limit", [0, 20, 3000])
-def test_words_interpreted_and_compiled_walk_the_same_way(limit, monkeypatch):
+def test_words_interpreted_and_compiled_search_in_the_same_order(limit, monkeypatch):
     if not numba_installed():
         pytest.skip("numba is not installed")
     matrix, costs = boxes(400, limit, noise=0.2)
@@ -702,7 +702,7 @@ def test_counts_and_needed_rows_are_those_of_the_flags(seed):
 
 
 @pytest.mark.parametrize("kernels", ["interpreted", "compiled_kernels"])
-def test_local_search_keeps_its_books(kernels, request):
+def test_local_search_updates_its_counts(kernels, request):
     request.getfixturevalue(kernels)
     module = local_search if kernels == "interpreted" else compiled(local_search)
     matrix, costs = boxes(80, 4)
@@ -745,8 +745,8 @@ def test_bounds_hold_for_any_multipliers(seed):
     assert limited <= costs[best].sum()
 
 
-def test_a_damaged_tableau_is_never_believed(monkeypatch):
-    # Rounding errors made gross: the answer must stay right, because only exact bounds prune.
+def test_a_damaged_tableau_does_not_change_the_result(monkeypatch):
+    # Large rounding errors: the result must be correct, because only exact bounds prune.
     rng = np.random.default_rng(0)
 
     def damaged(lp, *rest):

@@ -1,4 +1,4 @@
-"""What goes in: tables and labels of every make, the same for all learners and for rulesets."""
+"""Input: tables and labels of every type, for all estimators and for rule sets."""
 
 import datetime as dt
 from decimal import Decimal
@@ -50,7 +50,7 @@ FLAGS = pd.DataFrame({"flag": [True, False] * 10, "n": [1.0, 2.0, 3.0, 4.0] * 5}
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("form", [int, float, str, "boolean", "Int64", lambda v: str(v).upper()])
-def test_truth_values_come_in_any_form(learner, form):
+def test_booleans_come_in_any_form(learner, form):
     clf = learner().fit(FLAGS, np.where(FLAGS["flag"], "yes", "no"))
     known = FLAGS.assign(
         flag=FLAGS["flag"].map(form) if callable(form) else FLAGS["flag"].astype(form)
@@ -94,7 +94,7 @@ def test_the_mask_of_an_array_is_missing(array, fill):
     assert whole.dtype == array.dtype
 
 
-def test_rulesets_take_a_mask_for_missing_values():
+def test_rule_sets_take_a_mask_for_missing_values():
     ages = np.ma.array([[40], [40], [20]], mask=[[False], [True], [False]])
     assert AGE.predict(ages).tolist() == ["old", "young", "young"]
     assert np.isnan(to_matrix(ages, AGE.attributes)).ravel().tolist() == [False, True, False]
@@ -143,7 +143,7 @@ SENTENCE = r"Column 'age' holds -?inf \(infinity\) in row 2; replace it by a fin
 @pytest.mark.parametrize(
     "question", ["predict", "predict_proba", "scores", "degrees", "covers", "statistics"]
 )
-def test_rulesets_refuse_infinite_values_as_learners_do(value, make, question):
+def test_rule_sets_refuse_infinite_values_as_estimators_do(value, make, question):
     table = make([[1.0], [value]])
     answer = getattr(AGE, question)
     with pytest.raises(ValueError, match=SENTENCE):
@@ -165,7 +165,7 @@ def test_numbers_too_large_to_compute_with_are_refused_too():
 
 @pytest.mark.parametrize("combination", ["best", "sum", "first"])
 @pytest.mark.parametrize("fallback", ["nearest", "stretched", "partial", "priors"])
-def test_a_ruleset_without_attributes_predicts_its_default(combination, fallback):
+def test_a_rule_set_without_attributes_predicts_its_default(combination, fallback):
     rules = RuleSet(
         (Rule((), "b", 0.5),),
         (),

@@ -1,4 +1,4 @@
-"""SQL in servers of its own, PostgreSQL and MariaDB, and in a parser for databases that cannot run here."""
+"""SQL on servers of PostgreSQL and MariaDB, and in a parser for databases that cannot run here."""
 
 import contextlib
 import os
@@ -88,7 +88,7 @@ def postgresql():
     need("the Debian package postgresql", found)
     import pg8000.dbapi
 
-    # The folders of pytest are closed to other users.
+    # Other users cannot read the folders of pytest.
     folder = Path(tempfile.mkdtemp(prefix="frri-postgresql-"))
     port, programs = free_port(), found[-1].parent
     command = [programs / "initdb", "-D", folder / "data", "-U", "frri", "-A", "trust", "-N"]
@@ -147,13 +147,13 @@ def mysql(tmp_path_factory):
 
 
 def answers(connection, dialect, ruleset, frame, **types):
-    """Predictions, rules and scores of a server, in the order of the rows."""
+    """Return predictions, rules and scores of a server, in the order of the rows."""
     fill(connection, dialect, ruleset, frame, **types)
     return ask(connection, dialect, ruleset)
 
 
 def fill(connection, dialect, ruleset, frame, **types):
-    """Make a table of a data frame."""
+    """Create a table from a data frame."""
     words, cursor = DIALECTS[dialect], connection.cursor()
     table = words.identifier("a table")
     cursor.execute(f"DROP TABLE IF EXISTS {table}")
@@ -226,7 +226,7 @@ def test_hundreds_of_rules(dialect, request):
 
 
 @pytest.mark.parametrize("dialect", ["postgresql", "mysql"])
-def test_types_and_texts_of_columns(dialect, request):
+def test_types_and_strings_of_columns(dialect, request):
     """Types of a database, numbers and dates in text, a zone, empty texts, upper and lower case."""
     connection = request.getfixturevalue(dialect)
     frame = pd.DataFrame(
@@ -283,7 +283,7 @@ N_ROWS = 10_000 if THOROUGH else 500
 
 
 def mixed_rows(n, seed, *, strange):
-    """Rows of all kinds of columns; strange ones have missing and unseen values, beyond the range."""
+    """Return rows with all types of columns; with `strange`, also missing, unseen and extreme values."""
     random = np.random.default_rng(seed)
     reach = 1.4 if strange else 1.0
     moments = np.datetime64("2022-01-01T00:00") + random.integers(0, 700, n).astype(
@@ -305,7 +305,7 @@ def mixed_rows(n, seed, *, strange):
 
 @pytest.fixture(scope="module")
 def fitted():
-    """Twenty models of all estimators on mixed data."""
+    """Return twenty models of all estimators on mixed data."""
     frame = mixed_rows(70, 0, strange=False)
     order = pd.CategoricalDtype(["small", "medium", "large"], ordered=True)
     table = frame.assign(size=frame["size"].astype(order), day=pd.to_datetime(frame["day"]))

@@ -1,4 +1,4 @@
-"""Costs of misclassification: other decisions of the same rules, in every engine and estimator."""
+"""Costs of misclassification: decisions in every engine and estimator."""
 
 import json
 import math
@@ -143,7 +143,7 @@ def test_balanced_costs_are_inverse_frequencies():
         ({"no": 10**400}, "; give it a number from"),
     ],
 )
-def test_what_is_no_decision_is_refused(decision, message):
+def test_invalid_decisions_are_refused(decision, message):
     with pytest.raises(ValueError, match=message):
         TWO.with_decision(decision)
 
@@ -183,7 +183,7 @@ def test_rules_are_printed_with_their_costs():
     assert "Decision" not in str(TWO) + to_markdown(TWO) + to_latex(TWO)
 
 
-def test_what_is_made_of_a_rule_set_keeps_its_costs():
+def test_derived_rule_sets_keep_their_costs():
     careful = TWO.with_decision({"yes": 3})
     table = [[1.0], [4.0], [5.0], [9.0]], ["no", "no", "yes", "yes"]
     for changed in (
@@ -254,7 +254,7 @@ def test_estimators_decide_by_costs(name):
         clone(plain).set_params(decision={"bad": 2}).fit(X, Y)
 
 
-def test_estimators_of_ordered_classes_and_numbers_have_no_decision():
+def test_ordinal_classifiers_and_regressors_have_no_decision():
     for task in ("ordinal", "regression"):
         for learner in TASKS[task].values():
             assert "decision" not in learner.make().get_params()

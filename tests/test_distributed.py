@@ -1,4 +1,4 @@
-"""FRRI on a real cluster of processes: the same rules, whoever dies."""
+"""FRRI on a local cluster of processes: identical rules, also after failures of workers."""
 
 import os
 import pickle
@@ -32,15 +32,15 @@ pytest.importorskip("numba")
 import dask.array as da  # noqa: E402 - it may not be there
 import dask.dataframe as dd  # noqa: E402
 
-# What Dask itself warns of is not ours.
+# Warnings of Dask itself are ignored.
 pytestmark = pytest.mark.filterwarnings("ignore:::(distributed|dask)", "ignore:Running on a single")
-# Workers do not find this file.
+# Workers cannot import this file.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 PHASES = ("confidences", "shortening", "covers", "selection")
 
 
 class Trouble(distributed.WorkerPlugin):
-    """What befalls the first worker that begins a task of a phase, once: its file says what."""
+    """A failure, once, of the first worker that begins a task of a phase; its file contains the kind."""
 
     name = "trouble"
 
@@ -48,7 +48,7 @@ class Trouble(distributed.WorkerPlugin):
         self.folder, self.client = Path(folder), client
 
     def setup(self, worker):
-        """Nothing to prepare."""
+        """Do nothing."""
 
     def transition(self, key, _, finish, **__):
         if finish != "executing":
@@ -69,13 +69,13 @@ class Trouble(distributed.WorkerPlugin):
 
 
 def started(n_workers):
-    # Where others use the machine, a new worker takes more than half a minute to connect.
+    # On a busy machine, a new worker takes more than half a minute to connect.
     dask.config.set({"distributed.comm.timeouts.connect": "300s"})
     if hasattr(os, "fork"):  # workers are copies of a process that has imported everything
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
         imported = ["distributed", "dask.array", "dask.dataframe", "frri.distributed"]
         distributed.utils.get_mp_context().set_forkserver_preload(imported)
-    # So small tables are not worth a compiler; its kernels are the same source.
+    # Kernels are not compiled for such small tables; the interpreted source is the same.
     slow = {} if THOROUGH else {"env": {"NUMBA_DISABLE_JIT": "1"}}
     return distributed.LocalCluster(
         n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0", **slow
@@ -102,7 +102,7 @@ def client(cluster, orders):
 
 @pytest.fixture
 def trouble(orders):
-    """Order some for a phase; afterwards it must have come."""
+    """Order a failure in a phase, and check afterwards that it occurred."""
     ordered = []
 
     def order(phase, what):
@@ -124,7 +124,7 @@ def _small(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _busy_machine(monkeypatch):
-    """A new worker may take long to come where others use the machine."""
+    """Allow more time for new workers on a busy machine."""
     monkeypatch.setattr(cluster_module, "PATIENCE", 300)
 
 
@@ -201,7 +201,7 @@ def test_odd_tables(client):
 
 @pytest.mark.parametrize("phase", some(PHASES, 1, 3))
 def test_a_worker_that_dies_costs_time_only(client, cluster, trouble, table, here, phase):
-    # With the only worker the table itself is lost: it is sent again.
+    # The table is lost with the only worker, and sent again.
     scaled(cluster, client, 1 if phase == "selection" else 2)
     trouble(phase, "death")
     assert_same(DaskFRRIClassifier(client=client, work_limit=500).fit(*table), here)
@@ -219,13 +219,13 @@ def test_the_number_of_workers_does_not_matter(client, cluster, table, here, n_w
 
 @pytest.fixture(scope="module")
 def noisy():
-    """A table whose fewest rules are not proved in a moment."""
+    """Return a table whose minimum number of rules takes long to prove."""
     rng = np.random.default_rng(0)
     return rng.integers(0, 5, (200, 8)).astype(float), rng.integers(0, 2, 200)
 
 
 def assert_idle(client):
-    """Nothing of a fit is left: neither tasks nor data."""
+    """Check that a fit leaves neither tasks nor data."""
     for _ in range(1000):
         left = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
         if not left:
@@ -280,7 +280,7 @@ def test_time_that_is_over_in_the_search(client, noisy, monkeypatch):
 
 @pytest.fixture
 def _large_here(monkeypatch):
-    """A fit in this process has little memory for covers."""
+    """Limit the memory for covers of a fit in this process."""
     monkeypatch.setattr(local_module, "LEAST_BYTES", 100)
     monkeypatch.setattr(local_module, "BESIDES", 0)
 
@@ -391,7 +391,7 @@ def test_no_client(monkeypatch):
         DaskFRRIClassifier(client=3).fit([[1.0], [2.0]], [0, 1])
 
 
-def test_nobody_there(monkeypatch):
+def test_a_cluster_without_scheduler_or_workers(monkeypatch):
     monkeypatch.setattr(cluster_module, "PATIENCE", 0.2)
     with pytest.raises(ConnectionError, match=r"No scheduler answers at 'tcp://127.0.0.1:1'"):
         DaskFRRIClassifier(client="tcp://127.0.0.1:1").fit([[1.0], [2.0]], [0, 1])
@@ -452,8 +452,8 @@ def test_rules_of_some_rows_are_checked_against_all_partitions(table):
     clf = frri.FRRIBaggingClassifier(n_estimators=2, random_state=0, work_limit=100)
     clf.fit(*few, check_batches=(dask.compute(*part) for part in parts))
     assert clf.selection_.n_further == len(table[0])
-    said = np.array([rule.consequent for rule in clf.ruleset_])
-    wrong = clf.ruleset_.covers(table[0]) & (table[1].to_numpy()[:, None] != said)
+    consequents = np.array([rule.consequent for rule in clf.ruleset_])
+    wrong = clf.ruleset_.covers(table[0]) & (table[1].to_numpy()[:, None] != consequents)
     assert not wrong.any()
 
 
@@ -466,7 +466,7 @@ def voting(**settings):
 
 @pytest.fixture(scope="module")
 def blocky():
-    """A table of four blocks with gaps and names, and the rules of one machine."""
+    """Return a table of four blocks with missing values and categories, and the rules of one machine."""
     X, y = made(190, seed=5)
     X["d"] = np.where(X["b"] > 2, "red", "green")
     X.loc[::9, "a"], X.loc[::11, "d"] = np.nan, None
@@ -501,7 +501,7 @@ def test_additive_rules_can_be_interrupted(client, trouble, blocky, monkeypatch)
     assert_idle(client)
 
 
-def test_blocks_are_sent_without_what_they_remember(blocky, monkeypatch):
+def test_blocks_are_sent_without_their_caches(blocky, monkeypatch):
     X, y, _ = blocky
     kept = []
     monkeypatch.setattr(additive_blocks, "BLOCK", 50)

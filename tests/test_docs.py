@@ -1,14 +1,14 @@
 """The documentation is executed: its code, its commands, its links, its examples, its site.
 
-A page is worked through from top to bottom in a folder of its own.
+Each page is run from top to bottom in a separate folder.
 
-- A ```python block is run; a ```text block right after it is what it prints.
-- A line `$ command` of a ```console block is run; the lines after it are what it prints.
+- A ```python block is run; a ```text block directly after it has its output.
+- A line `$ command` of a ```console block is run; the lines after it have its output.
 - A block with a title, such as ```js title="score.mjs", is written to that file and not run.
-- A block after a comment `<!-- not run: reason -->` is left alone.
+- A block after a comment `<!-- not run: reason -->` is not run.
 
-An output may be shortened by `...`. `python tests/test_docs.py PAGE ...` writes what is really printed into
-pages; look at the difference before you keep it.
+An output may be shortened by `...`. `python tests/test_docs.py PAGE ...` writes the actual outputs
+into pages; review the difference before you commit it.
 """
 
 import contextlib
@@ -43,11 +43,11 @@ IN_CI = os.environ.get("CI") == "true"
 FENCE = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: .+ -->\s*$")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-# Said while a slow machine works; pages do not show it.
+# Progress lines of slow machines, which pages do not show.
 PROGRESS = re.compile(r"^[a-z][^\n]* \.\.\. \d+ s\n", re.MULTILINE)
 CHECK = doctest.OutputChecker().check_output
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-# What a reader does once, and what is tested as such elsewhere.
+# Commands for installation, and commands that other tests run.
 INSTALLING = (". .venv", "pip install", "make test", "make docs", "make bench", "cd ", "git ")
 
 
@@ -83,7 +83,7 @@ def blocks_of(text):
 
 
 def work_through(page, folder):
-    """Run a page; yields (block, what it should print, what it prints), in order."""
+    """Run a page, and yield (block, shown output, actual output) in order."""
     text = page.read_text(encoding="utf-8")
     blocks = blocks_of(text)
     namespace = {"__name__": "__main__"}
@@ -105,14 +105,14 @@ def work_through(page, folder):
 
 
 def run_console(block, folder):
-    """The block with what its commands print now."""
+    """Return the block with the current output of its commands."""
     lines = []
     for line, shown in commands_of(block):
         lines.append(line)
         command = line.removeprefix("$ ").partition("   #")[0].strip()
         code, printed = run_command(command, folder)
         wanted = "".join(shown)
-        # Only the sentence about a mistake may be shown on purpose.
+        # Only error messages may be shown on purpose.
         fine = code == 0 or (wanted and printed.startswith("frri: "))
         assert fine, f"line {block.line}: {command!r} ends with {code}:\n{printed}"
         # A command may be shown without its output.
@@ -165,12 +165,12 @@ def run_command(command, folder):
     return done.returncode, done.stdout
 
 
-# What `frri fit` printed and wrote, for each command and the files it was given: two pages begin alike.
+# Output and files of `frri fit`, by command and input files, because two pages begin with the same commands.
 FITTED = {}
 
 
 def run_in_process(arguments):
-    """The same as in a process of its own, without importing everything again."""
+    """Run a command as in a separate process, without importing all modules again."""
     from frri.cli import main
 
     given = (*arguments, *(Path(a).read_bytes() for a in arguments if Path(a).is_file()))
@@ -187,8 +187,8 @@ def run_in_process(arguments):
 
 
 def demo_command():
-    """The last thing that `make demo` does."""
-    # Not as a part of the make that may be running the tests.
+    """Return the last command of `make demo`."""
+    # Independent of a make that may be running the tests.
     inside = ("MAKE", "VENV")
     outside = {name: value for name, value in os.environ.items() if not name.startswith(inside)}
     command = ["make", "-n", "-s", "demo"]
@@ -200,7 +200,7 @@ def demo_command():
 
 @functools.cache
 def environment():
-    """As on a terminal of this environment, where `frri` and `python` are those under test."""
+    """Return the variables of a terminal in which `frri` and `python` are those under test."""
     bin_folder = Path(tempfile.mkdtemp(prefix="frri-docs-"))
     for name, arguments in (("frri", "-m frri "), ("python", "")):
         (bin_folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
@@ -221,7 +221,7 @@ def named(paths):
 
 @posix
 @pytest.mark.parametrize("page", named(PAGES))
-def test_code_and_commands_do_what_the_page_says(page, tmp_path, monkeypatch):
+def test_code_and_commands_have_the_shown_outputs(page, tmp_path, monkeypatch):
     needs_node = "$ node" in page.read_text(encoding="utf-8")
     if needs_node and not IN_CI and shutil.which("node") is None:
         pytest.skip("node is not installed")
@@ -279,7 +279,7 @@ def test_examples_draw_their_pictures(script, tmp_path, monkeypatch):
     with mpl.rc_context(fname=script.with_name("matplotlibrc")):
         runpy.run_path(str(script), run_name="__main__")
     drawn, kept = tmp_path / f"{script.stem}.svg", PICTURES / f"{script.stem}.svg"
-    # Fonts and versions of matplotlib move things; what stays is what is written.
+    # Fonts and versions of matplotlib affect positions; only the text is compared.
     assert words_of(drawn) == words_of(kept), "make gallery draws the pictures again"
 
 

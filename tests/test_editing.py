@@ -1,4 +1,4 @@
-"""Rules changed by hand."""
+"""Manual edits of rules."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ RULES = RuleSet(
 )
 
 
-def test_a_rule_goes_and_the_old_ruleset_stays():
+def test_removing_a_rule_does_not_change_the_original():
     assert RULES.without_rule(0).rules == RULES.rules[1:]
     assert len(RULES) == 2
     assert RULES.without_rule(0).without_rule(0).about == {"learner": "by hand", "edits": 2}
@@ -46,7 +46,7 @@ def test_a_proof_does_not_survive_an_edit(edit):
 
 
 @pytest.mark.parametrize(
-    ("told", "edits"),
+    ("about", "edits"),
     [
         ({"edited": {"removed": 1, "changed": 2, "added": 0}}, 3),
         ({"edited": True}, 1),
@@ -55,17 +55,17 @@ def test_a_proof_does_not_survive_an_edit(edit):
         ({"edits": []}, None),
     ],
 )
-def test_edits_in_files_of_old_are_understood(told, edits):
-    content = RULES.to_dict() | {"about": {"selection": {"status": "optimal"}} | told}
+def test_edits_in_old_files_are_read(about, edits):
+    content = RULES.to_dict() | {"about": {"selection": {"status": "optimal"}} | about}
     loaded = RuleSet.from_dict(content)
-    if edits is None:  # not a number: nobody knows of an edit
+    if edits is None:  # not a number: unknown whether it was edited
         assert loaded.about == content["about"]
     else:
         assert loaded.about == {"edits": edits}
     assert loaded.without_rule(0).about == {"edits": (edits or 0) + 1}
 
 
-def test_a_new_rule_is_written_where_it_is_put():
+def test_a_new_rule_has_its_position_and_origin():
     rule = Rule((HIGH,), 0)
     assert RULES.with_rule(rule)[2].origin == "written"
     assert RULES.with_rule(rule, 0)[0].conditions == (HIGH,)
@@ -74,7 +74,7 @@ def test_a_new_rule_is_written_where_it_is_put():
     assert changed[2].origin == "written"
 
 
-def test_a_changed_rule_forgets_what_no_longer_holds():
+def test_a_changed_rule_loses_outdated_statistics():
     weight = RULES.with_changed_rule(0, weight=0.5)[0]
     assert (weight.origin, weight.weight, weight.statistics) == ("edited", 0.5, None)
     assert (weight.partial_weights, weight.source) == ((0.1, 0.9), 4)
@@ -84,14 +84,14 @@ def test_a_changed_rule_forgets_what_no_longer_holds():
     assert RULES.with_changed_rule(0, weight=0.5)[1] == RULES[1]
 
 
-def test_conditions_come_change_and_go():
+def test_conditions_are_added_changed_and_removed():
     b = NumericCondition("b", 0.5, 0.5)
     assert RULES.with_condition(0, b)[0].conditions == (LOW, b)
     assert RULES.with_condition(0, b, replacing=0)[0].conditions == (b,)
     assert RULES.with_condition(0, b).without_condition(0, 0)[0].conditions == (b,)
 
 
-def test_an_edited_ruleset_survives_its_file(tmp_path):
+def test_an_edited_rule_set_is_saved_and_loaded(tmp_path):
     edited = RULES.with_changed_rule(0, weight=0.5).with_rule(Rule((), 1, 0.1))
     edited.save(tmp_path / "rules.json")
     assert RuleSet.load(tmp_path / "rules.json") == edited

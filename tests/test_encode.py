@@ -1,4 +1,4 @@
-"""A table is looked at once: encoded, and passed on."""
+"""Tables are converted once and passed on in encoded form."""
 
 import io
 from contextlib import redirect_stderr, redirect_stdout
@@ -42,7 +42,7 @@ class CountedColumn:
 
 
 class CountedFrame:
-    """All that a data frame needs to have."""
+    """A minimal data frame."""
 
     def __init__(self, frame):
         self.columns, self.shape = list(frame.columns), frame.shape
@@ -75,8 +75,8 @@ def test_learners_convert_every_column_once(name):
         assert found.shape == getattr(expected, method)(FRAME).shape
 
 
-def test_questions_to_a_ruleset_convert_every_column_once():
-    """Every one that rules use, and no other."""
+def test_methods_of_a_rule_set_convert_every_column_once():
+    """Only columns that rules use are converted."""
     ruleset = FRRIClassifier().fit(FRAME, Y).ruleset_
     table = CountedFrame(FRAME)
     ruleset.predict(table)
@@ -103,7 +103,7 @@ def test_questions_to_a_ruleset_convert_every_column_once():
 
 @pytest.fixture
 def conversions(monkeypatch):
-    """The names of the columns that are encoded or read, in order."""
+    """Record the names of the columns that are encoded or read, in order."""
     seen = []
     encode, describe = encoding._encode, encoding._describe
 
@@ -203,7 +203,7 @@ def test_an_encoded_table_of_other_columns_is_refused(attributes):
         to_matrix(table, attributes)
 
 
-def test_weights_and_gaps_of_encoded_tables():
+def test_weights_and_missing_values_of_encoded_tables():
     clf = LEARNERS["modlem"].make().fit(encode_frame(FRAME), Y, sample_weight=[1, 0, 2, 1, 1, 1])
     assert clf.ruleset_.class_counts == (3.0, 3.0)
     gap = encode_frame(FRAME.assign(colour=["red", None, *FRAME["colour"][2:]]))
@@ -222,7 +222,7 @@ def test_a_frame_for_a_model_learned_from_bare_numbers_is_read_by_position():
         assert clf.predict(frame).tolist() == ["a", "b"]
 
 
-# ---------------------------------------------------------------- missing values and monsters
+# ---------------------------------------------------------------- missing and extreme values
 
 NUMBERS = [1, 2, 3, 4, 5, 6]
 
@@ -254,7 +254,7 @@ def test_every_mark_of_a_missing_value_is_taken_among_numbers(name, make, mark):
 @pytest.mark.parametrize(
     "make", [lambda v: pd.DataFrame({"a": v}, dtype=object), lambda v: v[:, None]]
 )
-def test_numbers_beyond_all_measure_get_a_sentence(make, value):
+def test_numbers_that_are_too_large_get_a_sentence(make, value):
     values = np.array(NUMBERS, dtype=object)
     values[2] = value
     table = make(values)

@@ -1,4 +1,4 @@
-"""The whole way: a CSV file with everything in it, rules, and one answer wherever the rules run."""
+"""From a CSV file with all types of columns to rules, and equal predictions in every program."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ from thorough import often
 ROWS = often(10_000)
 SIZES = ["S", "M", "L", "XL"]
 JOBS = ["clerk", "driver", "nurse", 'chief "of" all', "it's, complicated"]
-# From pandas 3.1 on numbers are always read so.
+# The default of pandas 3.1 and later.
 PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 EXACT = {"float_precision": "round_trip"} if PANDAS < (3, 1) else {}
 # Learner, its options on the command line, whether the table has missing values and weights.
@@ -47,7 +47,7 @@ CASES = {
 
 
 def training_table(n_rows=150):
-    """Numbers (of all 17 digits), categories, an order, truth values, dates, weights; gaps in all."""
+    """Return numbers (17 digits), categories, ordinal categories, booleans, dates and weights, with missing values."""
     random = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -74,8 +74,8 @@ def training_table(n_rows=150):
     return frame
 
 
-def with_gaps(frame, columns, share, random):
-    """The same with some values missing."""
+def with_missing(frame, columns, share, random):
+    """Return the table with some missing values."""
     gaps = random.random((len(frame), len(columns))) < share
     holed = frame.astype(object)
     for j, column in enumerate(columns):
@@ -84,7 +84,7 @@ def with_gaps(frame, columns, share, random):
 
 
 def bounds_of(ruleset, name):
-    """The numbers at which conditions on an attribute begin or end, and their neighbours."""
+    """Return the bounds of conditions on an attribute, and the neighboring numbers."""
     bounds = {
         bound
         for rule in ruleset
@@ -99,7 +99,7 @@ def bounds_of(ruleset, name):
 
 
 def new_rows(ruleset, training, n_rows=ROWS):
-    """On the values and bounds that rules know, between and beyond them, never seen, missing."""
+    """Return rows with values on the bounds of rules, between and beyond them, unseen values and missing values."""
     random = np.random.default_rng(1)
     pick = lambda pool: [pool[i] for i in random.integers(0, len(pool), n_rows)]  # noqa: E731
     seen = {name: training[name].dropna().tolist() for name in ("age", "income")}
@@ -131,21 +131,21 @@ def new_rows(ruleset, training, n_rows=ROWS):
             ),
         }
     )
-    holed = with_gaps(frame, frame.columns, 0.08, random)
+    holed = with_missing(frame, frame.columns, 0.08, random)
     return holed.astype({"age": float, "income": float})
 
 
 @pytest.fixture(scope="module")
 def tables():
-    """The training table as it is, and with gaps; each as the text of a CSV file."""
+    """Return the training table without and with missing values, as text of CSV files."""
     whole = training_table()
     columns = ["age", "income", "job", "size", "member", "since"]
-    holed = with_gaps(whole, columns, 0.05, np.random.default_rng(2))
+    holed = with_missing(whole, columns, 0.05, np.random.default_rng(2))
     return {gaps: table.to_csv(index=False) for gaps, table in ((False, whole), (True, holed))}
 
 
 def check_that_nothing_is_left_out(ruleset, rows, predicted):
-    """The rows meet the rules in every way there is."""
+    """Check that the rows have all relations to the conditions of the rules."""
     matrix = to_matrix(rows, ruleset.attributes)
     assert set(predicted) == set(ruleset.classes)
     assert np.isnan(matrix).any(axis=0).all()
@@ -161,7 +161,7 @@ def check_that_nothing_is_left_out(ruleset, rows, predicted):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_one_answer_from_the_file_to_every_program(
+def test_all_programs_have_the_same_predictions(
     case, tables, tmp_path, monkeypatch, capsys, duck, bare_python, node
 ):
     learner, parameters, gaps, weighted = CASES[case]
@@ -189,7 +189,7 @@ def test_one_answer_from_the_file_to_every_program(
         clf = learner(**parameters).fit(X, y, **extra)
     assert clf.ruleset_ == ruleset
 
-    # Everybody about rows that nobody has seen.
+    # Predictions of all programs for new rows.
     values = pd.read_csv(io.StringIO(tables[gaps]), **EXACT)
     rows = new_rows(ruleset, values)
     expected = ruleset.predict(rows).tolist()
@@ -199,7 +199,7 @@ def test_one_answer_from_the_file_to_every_program(
     assert len(answered) > 1000
     assert clf.predict(answered).tolist() == [expected[i] for i in answered.index]
 
-    # And the command line once more, from a file of its own.
+    # The command line again, from a separate file.
     rows.to_csv("new.csv", index=False)
     capsys.readouterr()
     assert main(["predict", "model.json", "new.csv", "-o", "predictions.csv"]) == 0
@@ -209,7 +209,7 @@ def test_one_answer_from_the_file_to_every_program(
     assert json.loads(capsys.readouterr().out)["decision"] == expected[0]
 
 
-def test_one_number_from_the_rules_to_every_program(
+def test_all_programs_predict_the_same_number(
     tables, tmp_path, monkeypatch, capsys, duck, bare_python, node
 ):
     monkeypatch.chdir(tmp_path)

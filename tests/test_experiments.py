@@ -11,7 +11,7 @@ import pytest
 from experiments import claims as claims_module
 from experiments.__main__ import main
 from experiments.claims import claims, conover_as_printed
-from experiments.printed import LEARNERS, paper_table, slips
+from experiments.printed import LEARNERS, find_misprints, paper_table
 from experiments.reproduction import reproduction_page
 from frri.compare import NAMES, compare, load
 from frri.compare.page import dataset_table
@@ -29,7 +29,7 @@ LABELS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def tables():
-    """All tables of the paper, each of which is read once."""
+    """Return all tables of the paper, each of which is read once."""
     once = functools.cache(load)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(claims_module, "load", once)
@@ -49,7 +49,7 @@ def test_the_tables_that_come_along_are_the_papers(name):
     body = table.drop(index=[i for i in ("mean", "average rank") if i in table.index])
     pd.testing.assert_frame_equal(paper_table(name), body, check_dtype=False)
     digits = {"balanced_accuracy": 3, "rules": 0, "length": 2}[name]
-    # Half a unit of the last place, and the same again for the rounding of the entries.
+    # Half a unit of the last digit, twice, because the entries are rounded as well.
     assert np.allclose(table.loc["mean"], body.mean(), atol=1.001 * 10.0**-digits)
 
 
@@ -78,7 +78,7 @@ def test_the_printed_p_values_come_from_a_formula_with_a_missing_square():
     assert f"{right.loc['frri', 'modlem']:.4f}" == "0.0007"
 
 
-def test_what_the_paper_says_about_significance():
+def test_claims_of_the_paper_about_significance():
     found = {claim.statement.split(",")[0]: claim for claim in claims()}
     broken = [statement for statement, claim in found.items() if not claim.holds]
     assert len(found) == 8
@@ -93,18 +93,18 @@ def test_what_the_paper_says_about_significance():
     assert "ripper 0.078" in found[broken[0]].found
 
 
-def test_shapes_agree_with_the_papers_table_but_for_its_slips(tables):
+def test_shapes_agree_with_the_papers_table_except_for_misprints(tables):
     printed = paper_table("datasets")
     assert tuple(printed.index) == NAMES
     data = {name: tables(name) for name in NAMES}
     for name, one in data.items():
         assert list(one.shape.values())[:3] == printed.loc[name].tolist()[:3]
-    assert slips(data) == {
+    assert find_misprints(data) == {
         "cleveland": "paper prints 12.62",
         "ecoli": "paper prints 28.6",
         "spectfheart": "paper prints 38.56",
     }
-    shown = dataset_table(data, slips(data)).markdown()
+    shown = dataset_table(data, find_misprints(data)).markdown()
     assert "| cleveland | 13 | 297 | 5 | 12.31 | paper prints 12.62 |" in shown
     assert "| ecoli | 7 | 336 | 8 | 71.50 | paper prints 28.6 |" in shown
 
@@ -121,8 +121,8 @@ def test_the_page_of_the_reproduction():
 def test_the_paper_on_one_set(capsys, tmp_path):
     run = ["--datasets", "wine", "--workers", "0"]
     main([*run, "--folds", "2", "--output", str(tmp_path / "five")])
-    said = capsys.readouterr().out
-    rows = [line.split(" | ") for line in said.splitlines()[2:7]]
+    output = capsys.readouterr().out
+    rows = [line.split(" | ") for line in output.splitlines()[2:7]]
     assert {row[0] for row in rows} == {
         "| FRRI", "| MODLEM", "| QuickRules (paper)", "| FURIA", "| RIPPER",
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Explanations: the facts, and the smallest change against brute force."""
+"""Explanations: their content, and counterfactuals compared with brute force."""
 
 import contextlib
 import itertools
@@ -112,7 +112,7 @@ rows = st.fixed_dictionaries(
 
 
 def brute_force(ruleset, row, changeable):
-    """Fewest attributes and least cost over a grid that has every bound and its neighbours on it."""
+    """Minimum number of attributes and minimum cost over a grid of all bounds and neighboring values."""
     values = []
     for j, attribute in enumerate(ruleset.attributes):
         own = row[j]
@@ -140,7 +140,7 @@ def brute_force(ruleset, row, changeable):
 
 
 def measure(ruleset, row, point):
-    """How many attributes change, and the sum of their changes in shares of the ranges."""
+    """Number of changed attributes, and the sum of changes as fractions of the ranges."""
     count, cost = 0, 0.0
     for attribute, old, new in zip(ruleset.attributes, row, point, strict=True):
         if old == new or (np.isnan(old) and np.isnan(new)):
@@ -188,7 +188,7 @@ def test_a_reported_change_really_changes_the_decision(ruleset, row, unchangeabl
         assert after == explanation.change.decision != explanation.decision
 
 
-def test_the_find_counterfactual_crosses_the_border_between_two_slopes():
+def test_a_counterfactual_crosses_the_border_between_two_slopes():
     found = find_counterfactual(DIABETES, np.array([170.0, 50.0]), {0})
     # 0.9 (191 - x) / 86 = 0.8 (x - 100) / 80
     border = (0.9 * 191 / 86 + 1.0) / (0.9 / 86 + 0.01)
@@ -206,7 +206,7 @@ def test_a_change_of_two_attributes_is_solved_as_a_linear_program():
 
 
 def test_degenerate_borders_are_proved_too():
-    """Along the border any mixture of the two changes costs the same, after a third has been made."""
+    """After a third change, all mixtures of two changes along the border have the same cost."""
     attributes = tuple(Attribute(name, 0.0, 1.0) for name in "uvw")
     rules = (
         Rule((NumericCondition("u", 0, 1), NumericCondition("w", 0.5, 0.5)), "x"),
@@ -301,7 +301,7 @@ def test_the_facts_of_an_explanation():
     assert "'no' by rule 1 if glucose were 146 instead of 170" in str(explanation)
 
 
-def test_the_rule_behind_the_find_counterfactual_is_named():
+def test_the_rule_behind_a_counterfactual_is_named():
     """It need not be the best rule of its class for the row as it is."""
     rules = RuleSet(
         (
@@ -329,7 +329,7 @@ def test_the_rule_behind_the_find_counterfactual_is_named():
         ("priors", "; no rule fires then and the class with the highest prior is predicted."),
     ],
 )
-def test_a_change_after_which_no_rule_fires_says_so(fallback, sentence):
+def test_a_change_after_which_no_rule_fires_is_reported(fallback, sentence):
     rules = RuleSet(
         (
             Rule((NumericCondition("a", -1, -1, 0, 0),), "x"),
@@ -353,18 +353,18 @@ def test_a_change_after_which_no_rule_fires_says_so(fallback, sentence):
         ({"combination": "sum"}, "; to hold fully: "),
     ],
 )
-def test_what_a_value_is_needed_for_is_said(change, aim):
+def test_needed_values_are_explained(change, aim):
     rules = replace(DIABETES, **change)
     assert aim in str(rules.explain([170, 60]))
     if not change:
-        # With just that value the rule counts just as much.
+        # With exactly that value, the rule has exactly that degree.
         (rival,) = rules.explain([170, 60]).rivals
         needed = 191 - (0.7 / 0.9) * 86
         assert rival.obstacles[0].needed == f"at most {needed:.1f}"
         assert rules.scores([[needed, 60]])[0, 0] == pytest.approx(0.7)
 
 
-def test_a_rule_that_does_not_fire_says_what_it_needs_to_fire():
+def test_a_rule_that_does_not_fire_lists_its_failing_conditions():
     rules = RuleSet(
         (Rule((NumericCondition("a", 1, 1.5),), "y"),), (A,), ("x", "y"), fallback="priors"
     )
@@ -440,7 +440,7 @@ def test_explanations_of_exclusions():
 
 
 @pytest.mark.parametrize("effort", [1, 3, 30])
-def test_without_effort_nothing_is_claimed(effort):
+def test_without_a_search_nothing_is_claimed(effort):
     generator = np.random.default_rng(0)
     attributes = tuple(Attribute(f"x{j}", 0.0, 1.0) for j in range(6))
     rules = [
@@ -484,18 +484,18 @@ def test_rows_that_do_not_fit(row, message):
         DIABETES.explain(row)
 
 
-def test_what_a_missing_value_counts_as_is_said():
+def test_imputed_values_are_shown():
     attributes = (Attribute("glucose", 44, 199, typical=120.0), Attribute("age", 20, 80))
     typical = replace(DIABETES, attributes=attributes, missing="typical")
-    told = str(typical.explain({"glucose": None, "age": 50}))
-    assert "glucose is missing: counted as 120" in told
+    text = str(typical.explain({"glucose": None, "age": 50}))
+    assert "glucose is missing: counted as 120" in text
     assert typical.explain({"glucose": None, "age": 50}).decision == "no"
     assert "counted as" not in str(typical.explain({"glucose": 120, "age": None}))
     assert "counted as" not in str(DIABETES.explain({"glucose": None, "age": 50}))
 
 
 def prices():
-    """Numbers that rules add to a base."""
+    """Return a regression model whose rules add contributions to a base."""
     rules = (
         Rule((NumericCondition("age", 60, 60),), -30.0),
         Rule((NumericCondition("rooms", 2, 6),), 40.0, 2.0),
@@ -550,7 +550,7 @@ def test_a_class_leads_by_the_sum_of_its_votes():
     assert found.firing[1].contribution == -0.4
 
 
-def test_the_command_explains_numbers_too(tmp_path, capsys):
+def test_the_command_explains_regression_too(tmp_path, capsys):
     model = tmp_path / "model.json"
     prices().save(model)
     assert main(["explain", str(model), "age=75", "rooms=5"]) == 0
@@ -568,6 +568,6 @@ def test_votes_that_nothing_can_change():
         base=(0.0, 1.0),
     )
     assert ruleset.explain([0.5]).unalterable
-    # A tie goes to the first class wherever no rule has a say.
+    # The first class wins ties if no rule fires.
     tie = replace(ruleset, rules=(Rule((), "x", 0.0),), base=(0.0, 0.0))
     assert tie.explain([0.5]).unalterable

@@ -1,4 +1,4 @@
-"""Explanations of numbers, and the smallest change that reaches a goal, against all points of a grid."""
+"""Explanations of regression, and counterfactuals for a target value, compared with brute force on a grid."""
 
 import itertools
 import json
@@ -75,7 +75,7 @@ def rulesets(draw):
 
 
 def numbers(ruleset, matrix):
-    """Predictions for encoded rows, by a table that has them."""
+    """Return predictions for encoded rows, by a table of their values."""
     names = ["blue", "red"]
     frame = pd.DataFrame(matrix, columns=["a", "b", "colour"])
     codes = frame["colour"]
@@ -84,7 +84,7 @@ def numbers(ruleset, matrix):
 
 
 def brute_force(ruleset, row, goal):
-    """Fewest attributes and least cost over a grid that has every bound and its neighbours on it."""
+    """Minimum number of attributes and minimum cost over a grid of all bounds and neighboring values."""
     values = []
     for j, attribute in enumerate(ATTRIBUTES[:2]):
         reach = [attribute.low, attribute.high, *([] if np.isnan(row[j]) else [row[j]])]
@@ -143,9 +143,9 @@ ROW = {"a": 1.0, "b": 0.0, "colour": "blue"}
 @pytest.mark.parametrize("semantics", ["added-contributions", "weighted-mean", "best-rule"])
 def test_notebooks_show_sentences_and_a_table_with_escaped_names(semantics):
     numbers = semantics != "best-rule"
-    said = [3.0, -1.0] if numbers else ["<i>", "b"]
+    consequents = [3.0, -1.0] if numbers else ["<i>", "b"]
     conditions = [(NumericCondition("x < y", core_high=5, support_high=5),), ()]
-    rules = tuple(Rule(one, value) for one, value in zip(conditions, said, strict=True))
+    rules = tuple(Rule(one, value) for one, value in zip(conditions, consequents, strict=True))
     classes = () if numbers else ("<i>", "b")
     ruleset = RuleSet(rules, (Attribute("x < y", 0, 9),), classes, "<script>", semantics=semantics)
     explanation = ruleset.explain({"x < y": 2})
@@ -158,7 +158,7 @@ def test_notebooks_show_sentences_and_a_table_with_escaped_names(semantics):
     assert repr(explanation) == str(explanation)
 
 
-def test_a_mean_is_told_by_its_shares():
+def test_a_mean_is_explained_by_the_fractions_of_its_rules():
     explanation = MEAN.explain(ROW)
     assert explanation.decision == 50.0
     assert [rule.contribution for rule in explanation.firing] == [0.5, 0.5]
@@ -172,7 +172,7 @@ def test_a_mean_is_told_by_its_shares():
     ]
 
 
-def test_where_no_rule_fires_the_nearest_is_told():
+def test_the_nearest_rule_is_shown_if_no_rule_fires():
     silent = MEAN.explain({"a": 0.4, "b": 0.0, "colour": "red"})
     assert silent.deciding.index == 0
     assert str(silent).startswith(
@@ -184,7 +184,7 @@ def test_where_no_rule_fires_the_nearest_is_told():
     )
 
 
-def test_a_goal_is_reached_by_the_find_counterfactual_or_proved_out_of_reach():
+def test_a_goal_is_reached_by_a_counterfactual_or_proven_unreachable():
     change = MEAN.explain(ROW, at_least=60).change
     assert change.proved
     assert [(c.attribute, c.after) for c in change.changes] == [("a", 1.5)]
@@ -209,7 +209,7 @@ def test_a_goal_is_reached_by_the_find_counterfactual_or_proved_out_of_reach():
         ({"unchangeable": ["a"]}, "a smallest change needs a goal"),
     ],
 )
-def test_goals_that_are_none(goal, message):
+def test_invalid_goals(goal, message):
     with pytest.raises(ValueError, match=message):
         MEAN.explain(ROW, **goal)
 

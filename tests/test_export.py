@@ -1,4 +1,4 @@
-"""Exports: every program that leaves the library predicts what the library predicts."""
+"""Exports: all exported programs have the predictions of the library."""
 
 import ast
 import csv
@@ -68,7 +68,7 @@ HOSTILE = (
 )
 
 
-# ---------------------------------------------------------------- random rulesets and tables
+# ---------------------------------------------------------------- random rule sets and tables
 
 grid = st.one_of(
     st.integers(-20, 20).map(lambda i: i / 10), st.sampled_from([-1.0, 0.0, 0.25, 0.5, 1.0])
@@ -85,7 +85,7 @@ labels = st.one_of(
 
 
 def in_ascii(name):
-    """As databases compare names."""
+    """Return a name in the form that databases compare."""
     return name.lower()
 
 
@@ -173,7 +173,7 @@ def rulesets(draw):
 
 
 def random_rows(ruleset, seed, n_rows):
-    """Values on, beside and far from the bounds, categories known and not, missing ones."""
+    """Return values on, near and far from the bounds, known and unknown categories, and missing values."""
     random = np.random.default_rng(seed)
     columns = {}
     for attribute in ruleset.attributes:
@@ -214,7 +214,7 @@ def test_all_programs_agree_on_ten_thousand_rows(ruleset, seed, duck, bare_pytho
 
 
 def many_rules(n_rules, n_conditions, **options):
-    """Rules over six attributes, with slopes of many lengths."""
+    """Return rules over six attributes, with slopes of different widths."""
     random = np.random.default_rng(1)
     table = tuple(Attribute(f"a{j}", 0.0, 1.0) for j in range(6))
     rules = []
@@ -256,12 +256,12 @@ def test_portions_of_rules_add_up(semantics, monkeypatch, duck):
     numbers = MEANINGS[semantics].task == "regression"
     rules = []
     for rule in many_rules(13, 2):
-        said = {
+        vote = {
             "softmax-votes": {"votes": tuple(random.normal(size=3))},
             "at-least-class": {"relation": ["at least", "at most"][random.integers(2)]},
         }.get(semantics, {})
         label = float(random.normal()) if numbers else rule.consequent
-        rules.append(Rule(rule.conditions, label, rule.weight, **said))
+        rules.append(Rule(rule.conditions, label, rule.weight, **vote))
     table = many_rules(1, 1).attributes
     classes = () if numbers else ("a", "b", "c")
     ruleset = RuleSet(tuple(rules), table, classes, semantics=semantics, clip=True)
@@ -300,7 +300,7 @@ def long_rule(n_conditions, t_norm, fallback, n_attributes=None):
 
 @pytest.mark.parametrize("fallback", ["nearest", "stretched"])
 @pytest.mark.parametrize("t_norm", ["minimum", "product", "lukasiewicz"])
-def test_long_rules_take_work_and_text_in_proportion(t_norm, fallback):
+def test_work_and_text_are_proportional_to_the_length_of_rules(t_norm, fallback):
     work, texts = [], []
     for n_conditions in (50, 100, 200):
         ruleset, calls = long_rule(n_conditions, t_norm, fallback), 0
@@ -316,7 +316,7 @@ def test_long_rules_take_work_and_text_in_proportion(t_norm, fallback):
             sys.setprofile(None)
         work.append(calls)
     for short, middle, long in (work, texts):
-        # Longer names of columns are all that may grow besides.
+        # Only names of columns may grow faster.
         assert long - middle < 2.1 * (middle - short)
 
 
@@ -396,8 +396,8 @@ def test_only_the_columns_that_rules_use_are_needed(duck, bare_python, node):
         (("0", "1"), ["1", "0"]),
     ],
 )
-def test_what_a_database_makes_of_a_file_means_what_it_meant(categories, written, tmp_path, duck):
-    """DuckDB's reader takes yes and no, t and f for truth values; rules know them as texts."""
+def test_databases_keep_the_meaning_of_categories_in_files(categories, written, tmp_path, duck):
+    """DuckDB reads yes and no, t and f as booleans; rules have them as strings."""
     rules = tuple(
         Rule((NominalCondition("c", frozenset({category})),), category) for category in categories
     )
@@ -412,13 +412,13 @@ def test_what_a_database_makes_of_a_file_means_what_it_meant(categories, written
     for table in (str(path), "read"):
         query = to_sql(ruleset, table, dialect="duckdb", keep="id")
         assert [row[1] for row in sorted(duck.execute(query).fetchall())] == expected
-    # And the same values, as truth values, in a frame.
+    # The same values, as booleans, in a data frame.
     held = duck.execute("SELECT c FROM read_csv(?)", [str(path)]).df()
     assert ruleset.predict(held.assign(id=0)).tolist() == expected
 
 
-def test_words_for_truth_values_mean_1_and_0_where_training_had_these(duck, bare_python, node):
-    """A file says yes where the table of the training said 1; elsewhere a word is no number."""
+def test_words_for_booleans_mean_1_and_0_where_training_had_these(duck, bare_python, node):
+    """A file may contain yes where the training table had 1; other words are not numbers."""
     flag = Rule((NumericCondition("smoker", core_low=1.0, support_low=1.0),), "ill")
     attributes = (Attribute("smoker", 0.0, 1.0), Attribute("age", 18.0, 90.0))
     ruleset = RuleSet((flag,), attributes, ("ill", "well"), fallback="priors", class_counts=(1, 9))
@@ -444,7 +444,7 @@ def test_words_for_truth_values_mean_1_and_0_where_training_had_these(duck, bare
             answer({"smoker": 1, "age": "yes"})
 
 
-# What earlier queries, or this one, call their own tables and columns.
+# Names of tables and columns in queries of this and earlier versions.
 TABLES = [
     "encoded",
     "Clipped",
@@ -487,7 +487,7 @@ def test_a_query_has_no_name_in_common_with_its_table(combination, duck):
     frame.insert(0, "id", range(30))
     own = set(re.findall(r"\bfrri\w*", to_sql(long_rule(3, "minimum", "nearest"))))
     assert len(own) > 3
-    # The kept columns may be called anything too, and so may the answers.
+    # Kept columns and columns of results may also have any name.
     options = {"keep": ["id", "top", "k1"], "names": ("s1", "n1", "one")}
     with closing(sqlite3.connect(":memory:")) as database:
         for name in [*TABLES, *own, *map(str.upper, own)]:
@@ -550,7 +550,7 @@ def test_a_condition_may_be_repeated(t_norm, dialect, duck):
 
 @settings(max_examples=often(80), deadline=None, derandomize=True)
 @given(ruleset=rulesets(), seed=st.integers(0, 2**32))
-def test_standard_sql_agrees_in_a_database_that_speaks_it(ruleset, seed, duck):
+def test_standard_sql_agrees_in_a_database_that_supports_it(ruleset, seed, duck):
     frame = random_rows(ruleset, seed, 25)
     try:
         answers = duck_answers(duck, ruleset, frame, dialect="ansi")
@@ -632,30 +632,30 @@ FORMS = [
      [1, 0, 1, 0, 1, 0, 1, 1, -1, -1]),
     (("F", "T"), [True, False, "t", "f", "no", 1], [1, 0, 1, 0, 0, 1]),
     (("No",), [False, "no", True, "yes"], [0, 0, -1, -1]),
-    # A truth value is the one category that says so, among others too; a text is not.
+    # A boolean is the category with its name, also among others; a string is not.
     (("no", "unknown", "yes"), [True, False, "no", "true", "Yes", 1], [2, 0, 0, -1, -1, -1]),
     (("0", "1", "2"), [True, False, "true", 1.0], [1, 0, -1, 1]),
     (("True",), [True, 1, False, 0, "TRUE"], [0, 0, -1, -1, 0]),
-    # Not all categories are truth values: texts stay texts.
+    # Not all categories are booleans: strings stay strings.
     (("False", "True", "maybe"), [True, False, "true", 1, "maybe"], [1, 0, -1, -1, 2]),
     (("true", "yes"), [True, 1, "True", "TRUE", "true", "yes"], [-1, -1, -1, -1, 0, 1]),
     (("0", "1"), [True, False, 1, 0.0, "1.0", -0.0, "no"], [1, 0, 1, 0, 1, 0, 0]),
-    # They were floats, and are integers or texts now; and the other way round.
+    # Floats in training are integers or strings in prediction, and vice versa.
     (("-2.0", "1.0", "2.5"), [1, 1.0, "1", "1.0", -2, 2.5, "2.5", "01", "1.00"],
      [1, 1, 1, 1, 0, 2, 2, -1, -1]),
     (("-7", "3"), [3.0, -7.0, 3, "3.0", 3.5, None], [1, 0, 1, 1, -1, None]),
     (("007", "x1"), [7, "7", "007", 7.0, "x1.0"], [-1, -1, 0, -1, -1]),
-    # What was told apart in training is told apart for ever.
+    # Categories that differ in training always differ.
     (("1", "1.0", "3"), ["1", "1.0", "3.0"], [0, 1, 2]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["nominal", "ordinal"])
 @pytest.mark.parametrize(("categories", "values", "codes"), FORMS)
-def test_a_category_is_recognised_in_any_form(
+def test_a_category_is_recognized_in_any_form(
     kind, categories, values, codes, duck, bare_python, node
 ):
-    """True, 1 and "true", 3 and 3.0: one value, whatever the table's types have made of it."""
+    """True, 1 and "true", 3 and 3.0 are one value, for every type of column."""
     attribute = Attribute("n", categories=categories, kind=kind)
     labels = (*map(str, range(len(categories))), "none")
     rules = tuple(
@@ -675,11 +675,11 @@ def test_a_category_is_recognised_in_any_form(
     expected = ["none" if code in {None, -1} else str(code) for code in codes]
     evaluator = python_module(ruleset)
     for value, label in zip(values, expected, strict=True):
-        # Every value in a column of its own type, as a data frame has it, and among others.
+        # Every value in a column of its own type, as in a data frame, and among others.
         for column in (pd.Series([value]), pd.Series([value, "?"], dtype=object)):
             frame = pd.DataFrame({"n": column})
             assert ruleset.predict(frame)[0] == label, value
-            # SQLite has no truth values: a table of it holds 1 and 0.
+            # SQLite has no booleans: its tables contain 1 and 0.
             held = evaluator.predict({"n": int(value)}) if isinstance(value, bool) else label
             assert sqlite_answers(ruleset, frame)[0][1] == held, value
         assert ruleset.predict(pl.DataFrame({"n": [value]}))[0] == label
@@ -691,7 +691,7 @@ def test_a_category_is_recognised_in_any_form(
     assert [a[0] for a in node.run(to_javascript(ruleset), rows)] == expected
 
 
-def test_what_is_no_number_is_missing(duck):
+def test_values_that_are_not_numeric_are_missing(duck):
     ruleset = RuleSet(
         (Rule((NumericCondition("n", core_high=1, support_high=1),), "low"),),
         (Attribute("n"),),
@@ -714,7 +714,7 @@ def test_what_is_no_number_is_missing(duck):
 
 
 def test_infinite_values_are_far_from_everything(duck, bare_python, node):
-    """The library refuses them in a table; a database, or a program with one row, cannot stop."""
+    """The library refuses them in a table; a database or a program with one row cannot raise an error."""
     rules = (
         Rule((NumericCondition("n", -1, -1, 1, 2),), "b"),
         Rule((NumericCondition("m", 5, 5),), "c"),
@@ -750,7 +750,7 @@ def test_infinite_values_are_far_from_everything(duck, bare_python, node):
         ({}, {"keep": [f"c{i}" for i in range(1990)]}, "at most 2000 columns"),
     ],
 )
-def test_what_sql_cannot_say_gets_one_sentence(change, options, message):
+def test_rules_that_sql_cannot_express_get_one_sentence(change, options, message):
     fields = {"attributes": (Attribute("n"),), "classes": ("a", "b")} | change
     condition = NumericCondition(fields["attributes"][0].name, core_high=1, support_high=1)
     ruleset = RuleSet((Rule((condition,), fields["classes"][0]),), **fields)
@@ -761,7 +761,7 @@ def test_what_sql_cannot_say_gets_one_sentence(change, options, message):
 # ---------------------------------------------------------------- programs
 
 
-def test_python_explains_what_it_cannot_read():
+def test_python_modules_explain_unreadable_values():
     evaluator = python_module(MIXED)
     row = {"n": 1.5, "b": False, "d": "2022-01-09", "o": "mid"}
     known = evaluator.degrees(row)
@@ -918,7 +918,7 @@ def test_hostile_names_stay_literals_of_programs():
             assert not set(export(ruleset)) & {"\x1b", "\u2028", "\r"} or name == "sql"
 
 
-def test_an_empty_ruleset_can_be_exported(duck, bare_python, node):
+def test_an_empty_rule_set_can_be_exported(duck, bare_python, node):
     ruleset = RuleSet((), (Attribute("n", 0, 1),), (1, 2), class_counts=(1, 2))
     for export in FORMATS.values():
         assert isinstance(export(ruleset), str | bytes)
@@ -933,7 +933,7 @@ def test_predicted_numbers_are_shown_to_six_digits(export):
     assert "0.0123457" in text
 
 
-def test_tables_say_what_a_rule_counts():
+def test_tables_have_the_weights_of_rules():
     known = RuleStatistics((51.0, 2.5), 0.95, 1.2, 51.0)
     vote = Rule((NumericCondition.below("age", 30),), "no", 1.25, statistics=known)
     votes = RuleSet((vote,), (Attribute("age"),), ("no", "yes"), semantics="softmax-votes")

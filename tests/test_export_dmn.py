@@ -27,7 +27,7 @@ RUNNER = [
 
 
 def records(ruleset, frame):
-    """Rows as rule engines get them: dates in days, null where a value is missing."""
+    """Return rows in the format of rule engines: dates in days, null for missing values."""
     matrix = to_matrix(frame, ruleset.attributes)
     columns = {}
     for j, attribute in enumerate(ruleset.attributes):
@@ -119,7 +119,7 @@ def feelin(node):
 
 
 def decisions_of(text):
-    """The decisions of a DMN file as plain values, in their order."""
+    """Return the decisions of a DMN file as plain values, in their order."""
     root, dmn = ET.fromstring(text), f"{{{NAMESPACE}}}"
     found = []
     for decision in root.iter(f"{dmn}decision"):
@@ -178,7 +178,7 @@ CONDITIONS = (
 
 
 def crisp(semantics, missing):
-    """Crisp rules of a semantics that tables can express."""
+    """Return crisp rules of a semantics that tables can express."""
     settings = {"semantics": semantics, "missing": missing}
     if semantics == "added-contributions":
         rules = tuple(Rule(c, 0.1 * k) for k, c in enumerate(CONDITIONS, start=1))

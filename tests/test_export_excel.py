@@ -41,7 +41,7 @@ AGES = pd.DataFrame({"age": [45.0, 52.0, 55.0, 61.0, 70.0, None]})
 
 @pytest.fixture(scope="module")
 def workbooks(tmp_path_factory):
-    """All workbooks of this file, recalculated."""
+    """Return all workbooks of this file, recalculated."""
     folder = tmp_path_factory.mktemp("excel")
     program = shutil.which("soffice")
     required("LibreOffice Calc", program is not None)

@@ -47,7 +47,7 @@ def agree(ruleset, frame, decision=None):
 
 @every
 def test_conformance(ruleset, expected):
-    del expected  # the library's own answers are compared with it elsewhere
+    del expected  # other tests compare the predictions of the library with it
     agree(ruleset, FRAME)
 
 

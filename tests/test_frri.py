@@ -1,4 +1,4 @@
-"""FRRIClassifier: the worked example, the naive twin, the scikit-learn contract, bad input."""
+"""FRRIClassifier: the worked example, the reference implementation, scikit-learn checks, bad input."""
 
 import pickle
 import warnings
@@ -64,7 +64,7 @@ def test_worked_example_shortened_rules(fitted):
 
 
 def test_worked_example_covering_table(fitted):
-    """Each candidate as a ruleset of its own covers what the paper's table says."""
+    """Each candidate, as a separate rule set, has the coverage of the paper's table."""
     from frri.learners.training_table import box_rule
 
     table = FRRIClassifier()._training_table(
@@ -116,7 +116,7 @@ def test_rules_read_in_the_users_units(fitted):
     )
 
 
-# ---------------------------------------------------------------- the naive twin
+# ---------------------------------------------------------------- the reference implementation
 
 
 @st.composite
@@ -185,7 +185,7 @@ SIZES = ["S", "M", "L"]
 
 
 def random_frame(rng, n):
-    """A data frame of columns of all kinds with gaps, and the same table in numbers."""
+    """Return a data frame with all types of columns and missing values, and the same table as numbers."""
     columns, codes, nominal, conditions, initial = {}, [], [], {}, []
     for a in range(rng.integers(1, 5)):
         kind = rng.choice(["number", "date", "ordinal", "nominal", "boolean"])
@@ -201,12 +201,12 @@ def random_frame(rng, n):
         values = values.astype(float)
         gaps = rng.random(n) < rng.choice([0, 0.3, 1], p=[0.6, 0.35, 0.05])
         if kind == "ordinal":
-            gaps[:2] = False  # the twin takes the range from the values
+            gaps[:2] = False  # the reference computes the range from the values
         values[gaps] = np.nan
         if kind == "number":
             columns[name] = values
         elif kind == "date":
-            # pandas' own conversion of days looks at garbage where they are missing.
+            # the conversion of pandas reads undefined values where days are missing
             columns[name] = [
                 pd.NaT if np.isnan(v) else pd.Timestamp(v * 86_400 * 10**9) for v in values
             ]
@@ -268,7 +268,7 @@ def test_mixed_tables_agree_with_the_definitions(seed):
             assert values[list(clf.classes_).index(got)] >= max(values) - 1e-9
 
 
-def test_rules_speak_of_categories_and_dates():
+def test_rules_are_printed_with_categories_and_dates():
     frame = pd.DataFrame(
         {
             "colour": ["red", "red", "blue", "blue"],
@@ -333,7 +333,7 @@ def test_a_class_without_rules_is_named():
 
 
 def penguins(seed=0):
-    """Three kinds apart from each other, some gaps, and two rows without any value."""
+    """Return three separate species with some missing values, and two rows without any value."""
     random = np.random.default_rng(seed)
     kinds = np.repeat(["adelie", "chinstrap", "gentoo"], 20)
     centre = np.repeat([0.0, 5.0, 10.0], 20)
@@ -345,7 +345,7 @@ def penguins(seed=0):
     return table, kinds
 
 
-def test_empty_rows_do_not_veto_the_rules_of_others():
+def test_empty_rows_do_not_prevent_rules_of_others():
     X, y = penguins()
     with (
         pytest.warns(UserWarning, match="There is no rule for"),
@@ -358,7 +358,7 @@ def test_empty_rows_do_not_veto_the_rules_of_others():
     assert clf.score(X, y) > 0.9
 
 
-def test_typical_is_what_an_imputer_does():
+def test_typical_equals_an_imputer():
     X, y = load_iris(return_X_y=True)
     random = np.random.default_rng(1)
     X[random.random(X.shape) < 0.2] = np.nan
@@ -413,7 +413,7 @@ def test_nominal_attributes_have_no_bounds():
         FRRIClassifier(conditions={"Sex": "at most"}).fit(frame, LABELS)
 
 
-def test_all_attributes_forbidden_leave_no_rule_but_an_answer():
+def test_without_allowed_attributes_there_is_no_rule_but_a_prediction():
     clf = FRRIClassifier(conditions={"Age": "never", "Pulse": "never"})
     with pytest.warns(UserWarning, match="3 of 3 samples"):
         clf.fit(FRAME, LABELS)
@@ -432,7 +432,7 @@ def test_polars_and_pandas_give_the_same_rules_on_mixed_tables():
     assert (one.predict(frame) == other.predict(pl.from_pandas(frame))).all()
 
 
-def test_mostly_numbers_with_a_few_texts_are_not_guessed_at():
+def test_columns_of_numbers_with_a_few_strings_are_refused():
     message = r"Column 'Pulse' holds 'high' in row 2 among numbers; correct or empty it"
     with pytest.raises(ValueError, match=message):
         FRRIClassifier().fit(with_pulse("high"), LABELS)
@@ -467,7 +467,7 @@ def test_random_order_is_reproducible():
     assert fits[0].ruleset_ != fits[2].ruleset_
 
 
-def test_without_effort_the_cover_is_complete_and_honest():
+def test_without_a_search_the_cover_is_complete_and_unproven():
     X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
     with pytest.warns(UserWarning, match="not proven optimal: at least"):
         clf = FRRIClassifier(work_limit=0).fit(X, y)
@@ -479,7 +479,7 @@ def test_without_effort_the_cover_is_complete_and_honest():
 
 
 def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
-    """The time that making candidates takes is not there for their selection."""
+    """The time for candidates is subtracted from the time for their selection."""
     X, y = load_iris(return_X_y=True)
     now, given = [0.0], []
     induce, select = induction.induce, pipeline.minimum_cover
@@ -501,12 +501,12 @@ def test_a_time_limit_is_one_for_the_whole_fit(monkeypatch):
             warnings.simplefilter("ignore")
             FRRIClassifier(time_limit=limit).fit(X, y)
     assert given[::3] == [None, 3.0, 0.0]
-    # Two trials without any effort say how far the rules can be trusted.
+    # Two trials without a search estimate the shrinkage of probabilities.
     assert len(given) == 9
 
 
 @quiet
-def test_a_time_limit_of_nothing_still_gives_rules():
+def test_a_time_limit_of_0_still_gives_rules():
     X, y = make_classification(400, 8, flip_y=0.2, random_state=0)
     clf = FRRIClassifier(time_limit=0).fit(X, y)
     assert clf.ruleset_.covers(X).any(axis=1).all()
@@ -576,7 +576,7 @@ def test_contradictory_rows_are_reported_and_left_out():
     assert (clf.confidence_[:2] == 0).all()
 
 
-def test_only_contradictions_leave_no_rule_but_an_answer():
+def test_with_contradictions_only_there_is_no_rule_but_a_prediction():
     with pytest.warns(UserWarning, match="3 of 3 samples"):
         clf = FRRIClassifier().fit([[1.0], [1.0], [1.0]], [0, 1, 1])
     assert len(clf.ruleset_) == 0
@@ -692,7 +692,7 @@ def test_the_right_column_is_named_whatever_the_order():
         clf.predict(FRAME.assign(more=1.0))
 
 
-def test_columns_that_tell_nothing_about_new_objects_are_named():
+def test_uninformative_columns_are_named():
     X = pd.DataFrame({"id": [f"P{i}" for i in range(30)], "age": np.arange(30.0)})
     y = pd.Series(["a", "b"] * 15, name="risk")
     with pytest.warns(UserWarning, match="Column 'id' has 30 distinct strings in 30 rows"):
@@ -720,7 +720,7 @@ def covered_rows_keep_their_classes(clf, X, y):
 @quiet
 @pytest.mark.parametrize("steps", [4, 16, 256, 4096, 2**20, 2**25, 2**30])
 def test_bounds_that_floating_point_cannot_place_are_refused(steps):
-    """So many numbers from 2^60 on, then the same counted from the smallest one."""
+    """Consecutive numbers from 2^60 on, then the same minus the smallest one."""
     rng = np.random.default_rng(steps)
     y = rng.integers(0, 2, 60)
     counted = np.column_stack([np.round(rng.random(60) * steps), rng.random(60)])
@@ -756,8 +756,8 @@ def test_covered_rows_keep_their_classes_at_any_distance_from_zero(rows, offset,
 
 
 @pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, pl.DataFrame])
-def test_whole_numbers_that_floating_point_makes_one_are_refused(form):
-    """They would be one value without a word, and with all of them a column that tells nothing."""
+def test_integers_that_are_equal_as_floats_are_refused(form):
+    """They would silently become one value, or a constant column if all values are such."""
     first = 1_700_000_000_000_000_000
     values = np.array([[first, 1], [first + 1, 2], [first + 2, 1], [first + 3, 5]])
     y = ["a", "b", "a", "b"]

@@ -1,4 +1,4 @@
-"""FRRI for numbers: rules, their numbers, multiple covers, and intervals that hold their level."""
+"""FRRIRegressor: rules, consequents, multiple covers, and coverage of prediction intervals."""
 
 import warnings
 
@@ -54,7 +54,7 @@ def test_rules_and_predictions_by_definition(table):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reg = FRRIRegressor(tau=tau).fit(X, y)
-    # The very same units, so that equal confidences are equal to the last bit.
+    # The same units, so that equal confidences have equal bits.
     middle, unit, numbers = standardised(y, np.ones(len(y)))
     np.testing.assert_allclose([middle, unit], [y.mean(), np.std(y) or 1.0], rtol=1e-9, atol=1e-20)
     values = naive.scale(X)
@@ -64,13 +64,13 @@ def test_rules_and_predictions_by_definition(table):
         naive_regression.shorten(values, numbers, tau, u, confidence[u], range(X.shape[1]))
         for u in range(len(X))
     ]
-    # The fewest different rules that cover every object, proved.
+    # The minimum number of distinct rules that cover every object, proven.
     table = naive.covering_table(values, y, confidence, kinds)
     different = {
         (confidence[u], *zip(kinds[u], np.where(np.array(kinds[u]) == "UNUSED", 0, values[u]), strict=True)): u
         for u in range(len(X))
     }.values()  # fmt: skip
-    # Of the fewest, those that cover most.
+    # Among minimum-size covers, one with the most coverage.
     left_out = len(X) - table.sum(axis=1)
     different = list(different)
     fewest, cost = naive_regression.fewest_rows(table[different], left_out[different])
@@ -81,7 +81,7 @@ def test_rules_and_predictions_by_definition(table):
     assert reg.uncovered_.tolist() == np.flatnonzero(~covered).tolist()
 
     def answers(numbers, values):
-        """The mean weighted by covering degrees, or the number of the nearest rule."""
+        """Return the mean weighted by covering degrees, or the consequent of the nearest rule."""
         if not len(numbers):
             return np.full(len(values), y.mean())
         near = np.array(
@@ -90,7 +90,7 @@ def test_rules_and_predictions_by_definition(table):
                 for v in values
             ]
         )
-        # Of equally near rules, rounding decides.
+        # Rounding decides between equally near rules.
         silent = np.sort(near[near.max(axis=1) <= 0], axis=1)
         assume(near.shape[1] < 2 or (np.diff(silent[:, -2:]) > 1e-9).all())
         return naive_regression.normalised_degrees(np.maximum(near, 0.0), near) @ numbers
@@ -111,7 +111,7 @@ def test_rules_and_predictions_by_definition(table):
     )
 
 
-# --- what comes out
+# --- results
 
 
 def test_every_object_is_covered_and_what_covers_it_agrees(diabetes, fitted):
@@ -135,7 +135,7 @@ def test_limits_hold(diabetes):
     assert reg.selection_.claim == "those that cover most"
 
 
-def test_mixed_tables_gaps_and_files(tmp_path):
+def test_mixed_tables_missing_values_and_files(tmp_path):
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=60), "kind": rng.choice(["x", "y", "z"], 60)})
     y = X.a + (X.kind == "x")
@@ -153,7 +153,7 @@ def test_mixed_tables_gaps_and_files(tmp_path):
         FRRIRegressor(missing="error").fit(X, y)
 
 
-def test_weights_move_the_numbers_and_repeat_rows(diabetes):
+def test_weights_change_consequents_and_repeat_rows(diabetes):
     X, y = diabetes[0][:60], diabetes[1][:60]
     weights = np.arange(60) % 3
     weighted = FRRIRegressor().fit(X, y, sample_weight=weights)
@@ -174,7 +174,7 @@ def test_contradictions_and_constants():
     assert none.predict([[1.0]]).tolist() == [4.5]
 
 
-def test_an_unproved_selection_is_said(diabetes):
+def test_an_unproven_selection_is_reported(diabetes):
     with pytest.warns(UserWarning, match="not proven optimal: at least"):
         reg = FRRIRegressor(tau=1, work_limit=0).fit(*diabetes)
     assert reg.selection_.status == "feasible"
@@ -190,7 +190,7 @@ def test_an_unproved_selection_is_said(diabetes):
         ({"calibration_fraction": 0.99}, "leaves no rows to learn from"),
     ],
 )
-def test_nonsense_is_one_sentence(parameters, message):
+def test_bad_parameters_get_one_sentence(parameters, message):
     with pytest.raises(ValueError, match=message):
         FRRIRegressor(**parameters).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
 
@@ -206,7 +206,7 @@ def test_nonsense_is_one_sentence(parameters, message):
     ],
 )
 def test_intervals_hold_their_level(learner):
-    """On average over training tables: 0.9 of new rows, a little more because ranks are rounded up."""
+    """Average coverage over training tables is 0.9, or slightly more because ranks are rounded up."""
     shares = []
     for seed in range(25):
         rng = np.random.default_rng(seed)

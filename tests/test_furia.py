@@ -1,4 +1,4 @@
-"""FURIAClassifier: naive twins of what it adds to RIPPER's machinery, contract, reference."""
+"""FURIAClassifier: comparison with a reference implementation and Java original, scikit-learn checks."""
 
 import pickle
 from dataclasses import replace
@@ -36,11 +36,11 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-# ---------------------------------------------------------------- naive twins, piece by piece
+# ---------------------------------------------------------------- parts, compared with the reference implementation
 
 
 class Case:
-    """A random table with random rules for its class 0."""
+    """A random table with random rules for class 0."""
 
     def __init__(self, seed):
         X, self.y, nominal = naive.random_table(seed, n_max=25)
@@ -113,7 +113,7 @@ def test_certainty_factors_of_all_beginnings(seed, t_norm):
 
 @pytest.mark.parametrize("seed", range(45))
 def test_whole_rules(seed):
-    """Every class against the rest with the same random splits, then fuzzified; from 30 on weighted."""
+    """One-vs-rest with the same random splits, then fuzzified; seeds from 30 on have weights."""
     X, y, nominal = naive.random_table(seed, n_max=30)
     frame = naive.as_frame(X, nominal)
     weights = None if seed < 30 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
@@ -145,13 +145,13 @@ def test_whole_rules(seed):
         for rule in problem.rules(2):
             tests = naive.tightest(rule)
             supports = naive.fuzzify(table.values, own, tests, weights)
-            expected.append((label, tests, without_gaps(tests, supports, table.values)))
+            expected.append((label, tests, without_integer_slopes(tests, supports, table.values)))
     model._learn(table)
     assert [as_naive_rule(rule, table.attributes) for rule in model.ruleset_] == expected
 
 
-def without_gaps(tests, supports, values):
-    """The ends of slopes, but none between neighbouring integers in a column of integers."""
+def without_integer_slopes(tests, supports, values):
+    """Return the ends of slopes, except slopes between neighboring integers in a column of integers."""
     ends = []
     for (j, _, value), end in zip(tests, supports, strict=True):
         column = values[:, j][~np.isnan(values[:, j])]
@@ -247,7 +247,7 @@ def test_the_former_name_of_fallback_warns():
 
 
 def test_a_rule_without_conditions_does_not_vote():
-    """One class alone needs no test; the fallback then speaks."""
+    """A single class needs no test; the fallback then predicts."""
     model = FURIAClassifier(optimizations=0).fit([[1.0], [2.0], [3.0]], ["a", "a", "a"])
     assert [(rule.conditions, rule.weight) for rule in model.ruleset_] == [((), 0.0)]
     assert model.predict([[7.0]]).tolist() == ["a"]
@@ -265,7 +265,7 @@ def test_labels_of_any_type(labels):
     assert model.score(X, y) > 0.8
 
 
-def test_names_and_gaps_in_data_frames():
+def test_names_and_missing_values_in_data_frames():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -310,7 +310,7 @@ def test_saved_rules_predict_the_same():
     np.testing.assert_array_equal(unpickled.predict_proba(frame), model.predict_proba(frame))
 
 
-def test_in_the_company_of_scikit_learn():
+def test_tools_of_scikit_learn():
     X, y = load_iris(return_X_y=True, as_frame=True)
     assert clone(FURIAClassifier(t_norm="minimum")).t_norm == "minimum"
     pipeline = make_pipeline(StandardScaler(), FURIAClassifier(random_state=0))

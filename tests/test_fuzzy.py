@@ -1,4 +1,4 @@
-"""The laws of section 2 of the paper, and the scaling they rest on."""
+"""The laws of section 2 of the paper, and scaling."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Induction for decisions that agree by degrees: against the definitions, and classes as a special case."""
+"""Induction for graded decisions: compared with the definitions, and classes as a special case."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def _small_blocks(monkeypatch):
 
 @st.composite
 def tables(draw):
-    """Values, numbers, tau, orders and declarations that are likely to hurt."""
+    """Return values, targets, tau, orders and declarations of difficult cases."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, m = draw(st.integers(1, 11)), draw(st.integers(1, 4))
     values, _ = random_table(rng, n, m, 1, draw(st.sampled_from(KINDS)))
@@ -73,7 +73,7 @@ def test_every_step_by_definition(table):
     np.testing.assert_array_equal(together.confidence, confidence)
     np.testing.assert_array_equal(together.types, types)
     np.testing.assert_array_equal(together.covers.bits, covered.bits)
-    # What a rule covers agrees with it, and at least as much as it is covered.
+    # Covered objects agree with the rule at least to the degree of coverage.
     degree = [
         [naive.covering_degree(rules[u], values[u], confidence[u], values[v], nominal) for v in range(n)]
         for u in range(n)
@@ -85,7 +85,7 @@ def test_every_step_by_definition(table):
 @settings(max_examples=often(120), deadline=None)
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
 def test_classes_are_the_special_case_to_the_last_bit(seed, kind):
-    """Codes of classes are numbers of which different ones are at least 1 apart."""
+    """Codes of classes are numbers with differences of at least 1."""
     rng = np.random.default_rng(seed)
     n, m = rng.integers(1, 40), rng.integers(1, 5)
     values, classes = random_table(rng, n, m, rng.integers(1, 5), kind)

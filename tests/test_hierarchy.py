@@ -1,4 +1,4 @@
-"""Hierarchies of rules: against their definition, their cuts, their texts, bad input."""
+"""Hierarchies of rules: comparison with the definition, cuts, text, bad input."""
 
 import json
 from dataclasses import replace
@@ -38,7 +38,7 @@ CODES = [-1.0, 0.0, 1.0, 2.0]
 
 @st.composite
 def cases(draw):
-    """Few values: ties, duplicates, contradictory rows, rules that cover nothing, one class, one row."""
+    """Return tables with ties, duplicates, contradictory rows, rules without coverage, one class, one row."""
     n = draw(st.integers(1, 12))
     rows = [
         [
@@ -137,7 +137,7 @@ def test_cuts_predict_by_themselves(tree, wines):
     for ruleset in (tree.cut(few), tree.cut(min_precision=0.9)):
         assert RuleSet.from_json(ruleset.to_json()) == ruleset
         assert set(ruleset.predict(X)) <= {"a", "b", "c"}
-        assert "selection" not in ruleset.about  # it was proved of other rules
+        assert "selection" not in ruleset.about  # the proof was about other rules
         assert ruleset.with_statistics(X, y) == ruleset
     assert [len(tree.cut(size)) for size in (few, many, many + 5)] == [few, many, many]
     precise = tree.cut(min_precision=0.9)
@@ -160,7 +160,7 @@ def test_a_parent_holds_where_its_rules_do(tree, wines):
             assert not (covers[2] & ~covers[0]).any()
 
 
-def test_texts_and_values(tree):
+def test_text_and_values(tree):
     lines = str(tree).splitlines()
     assert len(lines) == len(list(tree.nodes()))
     assert [line.split()[0] for line in tree.text(depth=0).splitlines() if line[0] != "I"] == [
@@ -179,19 +179,19 @@ def test_texts_and_values(tree):
     [RIPPERClassifier(random_state=0), FURIAClassifier(random_state=0), MODLEMClassifier()],
     ids=lambda learner: type(learner).__name__,
 )
-def test_every_learner_whose_rules_say_a_class(learner, wines):
+def test_every_learner_whose_rules_predict_a_class(learner, wines):
     X, y = wines
     ruleset = learner.fit(X, y).ruleset_
     tree = ruleset.hierarchy(X, y)
     smallest = tree.cut(tree.sizes[0])
     assert set(smallest.predict(X)) <= set(y)
     assert sorted(r for root in tree.roots for r in root.rules) == list(range(len(ruleset)))
-    if ruleset.semantics.meaning.is_list:  # the rule for all others stays where it is
+    if ruleset.semantics.meaning.is_list:  # the default rule stays last
         assert not smallest[len(smallest) - 1].conditions
         assert smallest[len(smallest) - 1].distribution is not None
 
 
-def test_what_is_not_possible_is_said_in_a_sentence(tree, wines):
+def test_bad_requests_get_one_sentence(tree, wines):
     X, y = wines
     votes = AdditiveRulesClassifier(max_rules=4).fit(X, y).ruleset_
     with pytest.raises(

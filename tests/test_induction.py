@@ -1,4 +1,4 @@
-"""Both paths of the induction against the definitions, and against each other."""
+"""Both implementations of the induction, compared with the definitions and with each other."""
 
 import os
 import pickle
@@ -31,7 +31,7 @@ PATHS = [False, True]
 
 @pytest.fixture
 def _coarse(monkeypatch):
-    """Parameters under which small tables take every turn that large ones take."""
+    """Set parameters with which small tables use every branch of the code for large ones."""
     monkeypatch.setattr(bitmap_backend, "CUTS", 2)
     monkeypatch.setattr(bitmap_backend, "CELLS", 1)
     monkeypatch.setattr(bitmap_backend, "CHUNK", 7)
@@ -63,7 +63,7 @@ def assert_by_definition(values, classes, orders, initial=None, nominal=(), *, c
     covered, positions = covers(values, classes, confidence, types, compiled=compiled)
     dense = covered.to_dense()
     np.testing.assert_array_equal(dense[:, positions], table)
-    assert dense.sum() == table.sum()  # the other bits are covered by nobody
+    assert dense.sum() == table.sum()  # no rule covers the other bits
     assert (np.diff(covered.indptr)[confidence <= TOLERANCE] == 0).all()
     assert (covered.bits != 0).all()
     together = induce(values, classes, orders, compiled=compiled, **kinds)
@@ -80,7 +80,7 @@ def assert_same_covers(one, other):
 
 
 def random_table(rng, n, m, n_classes, kind):
-    """A table in [0, 1] of a kind that is likely to hurt, and class codes that all occur."""
+    """Return a difficult table in [0, 1], and class codes that all occur."""
     if kind == "grid":  # few distinct values, exact ties everywhere
         values = rng.integers(0, 1 + rng.integers(1, 6), (n, m)) / rng.integers(5, 7)
     elif kind == "near":  # differences about the tolerance
@@ -305,7 +305,7 @@ def test_declaring_what_holds_anyway_changes_nothing(compiled):
     assert_same_covers(found[2:4], expected[2:4])
 
 
-# --- the paths against each other
+# --- both implementations, compared
 
 
 def assert_same_paths(values, classes, order, **declared):
@@ -362,7 +362,7 @@ def test_threads_do_not_matter(monkeypatch):
 
 @coarse
 @pytest.mark.parametrize("kind", KINDS)
-def test_blocks_sent_elsewhere_make_the_whole(monkeypatch, kind):
+def test_blocks_sent_to_other_processes_give_the_same_result(monkeypatch, kind):
     monkeypatch.setattr(bitmap_backend, "BLOCK_ROWS", 9)
     rng = np.random.default_rng(17)
     for n, m, n_classes in ((1, 2, 1), (40, 4, 1), (90, 3, 3), (150, 6, 2)):
@@ -388,7 +388,7 @@ def test_blocks_sent_elsewhere_make_the_whole(monkeypatch, kind):
         assert_same_covers((covered, 0), (whole.covers, 0))
 
 
-# --- the choice of the path
+# --- the choice of the implementation
 
 
 def test_positions_put_classes_in_whole_words():

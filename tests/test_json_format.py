@@ -1,4 +1,4 @@
-"""Saved rulesets: the published schema, and files made by mistake or malice."""
+"""Saved rule sets: the published schema, and damaged or malicious files."""
 
 import json
 import os
@@ -29,7 +29,7 @@ VALIDATOR = jsonschema.Draft202012Validator(json_format.schema())
 
 
 def example():
-    """A little of everything that can be saved."""
+    """Return a rule set with every feature that can be saved."""
     ruleset = RuleSet(
         rules=(
             Rule(
@@ -90,7 +90,7 @@ def test_the_example_fits_the_schema_and_comes_back(tmp_path):
 
 
 def changed(path, value):
-    """The example's JSON with one value replaced, or removed where the value is `...`."""
+    """Return the JSON of the example with one value replaced, or removed if the value is `...`."""
     content = json.loads(example().to_json())
     node = content
     for key in path[:-1]:
@@ -176,7 +176,7 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("path", "value", "message"), BY_SCHEMA + BY_HAND)
-def test_what_does_not_fit_gets_one_sentence(path, value, message):
+def test_invalid_content_gets_one_sentence(path, value, message):
     with pytest.raises(ValueError, match=message) as caught:
         RuleSet.from_dict(changed(path, value))
     assert len(str(caught.value)) < 600
@@ -201,14 +201,14 @@ def test_the_schema_refuses_the_same(path, value, message):
         ('"target"', "target", "not JSON"),
     ],
 )
-def test_json_that_is_none_gets_one_sentence(old, new, message):
+def test_invalid_json_gets_one_sentence(old, new, message):
     text = example().to_json()
     assert old in text
     with pytest.raises(ValueError, match=message):
         RuleSet.from_json(text.replace(old, new, 1))
 
 
-def test_files_that_are_none_get_one_sentence(tmp_path, monkeypatch):
+def test_invalid_files_get_one_sentence(tmp_path, monkeypatch):
     path = tmp_path / "rules.json"
     path.write_bytes(b"\x80\x81\xff")
     with pytest.raises(ValueError, match="not a text file"):
@@ -220,14 +220,14 @@ def test_files_that_are_none_get_one_sentence(tmp_path, monkeypatch):
 
 
 def endless(pipe):
-    """Open brackets until the reader goes away."""
+    """Write opening brackets until the reader closes the pipe."""
     with suppress(BrokenPipeError), pipe.open("wb", buffering=0) as file:
         while True:
             file.write(b"[" * 2**16)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_no_more_is_read_of_an_endless_stream_than_a_ruleset_may_have(tmp_path, monkeypatch):
+def test_reading_an_endless_stream_stops_at_the_maximum_size(tmp_path, monkeypatch):
     monkeypatch.setattr(json_format, "LARGEST_FILE", 3 * 2**20)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -271,7 +271,7 @@ def test_library_and_command_line_read_a_model_alike(tmp_path):
 
 
 def test_reading_takes_work_in_proportion_to_the_file():
-    """A great many of the same, with what is wrong at the very end."""
+    """Read many equal elements with an error at the end."""
     names = ", ".join(f'"k{i}": 1' for i in range(200_000))
     with pytest.raises(ValueError, match="'k0' twice"):
         RuleSet.from_json(f'{{{names}, "k0": 1}}')
@@ -318,7 +318,7 @@ TOKENS = (
 
 
 def mutated_content(content, chance):
-    """One to three values anywhere in the structure replaced, removed, doubled or renamed."""
+    """Return JSON with one to three nested values replaced, removed, doubled or renamed."""
     for _ in range(chance.randint(1, 3)):
         parent, key, node = None, None, content
         while isinstance(node, dict | list) and node and (parent is None or chance.random() < 0.8):
@@ -340,7 +340,7 @@ def mutated_content(content, chance):
 
 
 def mutated_text(text, chance):
-    """Characters changed, cut, doubled or put in anywhere."""
+    """Return text with characters changed, cut, doubled or inserted."""
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(text) + 1)
         end = min(len(text), at + chance.choice([1, 1, 3, 40]))
@@ -359,7 +359,7 @@ def mutated_text(text, chance):
 
 
 def peak_memory():
-    """In KiB; 0 where the system does not say."""
+    """Return the peak memory in KiB, or 0 if the system does not provide it."""
     try:
         import resource
     except ImportError:
@@ -381,7 +381,7 @@ SOURCES = (
 
 
 def use(ruleset):
-    """All that people do with a ruleset."""
+    """Call the main methods of a rule set."""
     row = {
         attribute.name: attribute.categories[0] if attribute.categories else None
         for attribute in ruleset.attributes
@@ -402,7 +402,7 @@ def use(ruleset):
     assert str(ruleset.explain(row, effort=100))
     json.dumps(facts(ruleset), allow_nan=False)
     for write in export.FORMATS.values():
-        with suppress(ValueError):  # what a format has no words for
+        with suppress(ValueError):  # features that a format cannot express
             assert write(ruleset)
 
 

@@ -1,4 +1,4 @@
-"""Limits on rules: what remains against the definition, and every learner within its limits."""
+"""Limits on rules: comparison with the definition, and limits of every estimator."""
 
 import warnings
 
@@ -36,7 +36,7 @@ LEARNERS = [
 
 @st.composite
 def cases(draw):
-    """Few values: ties, duplicates, contradictory rows, a constant column, one class, one row."""
+    """Return tables with ties, duplicates, contradictory rows, a constant column, one class, one row."""
     n = draw(st.integers(1, 10))
     values = np.array([[draw(st.sampled_from([-1e9, 0.0, 1.0, 2.5])), 7.0] for _ in range(n)])
     classes = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
@@ -67,7 +67,7 @@ def cases(draw):
 
 @settings(max_examples=often(150), deadline=None)
 @given(cases(), st.one_of(st.none(), st.integers(1, 4)), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
-def test_what_remains_is_by_the_definition(case, max_rules, min_support):
+def test_remaining_rules_agree_with_the_definition(case, max_rules, min_support):
     ruleset, table, kind = case
     last = len(ruleset) - 1
     default = last if kind == "first" and last >= 0 and not ruleset[last].conditions else None

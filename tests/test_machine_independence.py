@@ -1,7 +1,7 @@
-"""Fits and predictions have the same bits whatever the processor, BLAS, threads, hash seed and compiler.
+"""Fits and predictions have the same bits for every processor, BLAS, number of threads, hash seed and compiler.
 
-Child processes fit every estimator on small tables under settings that emulate other machines: several at
-a time, which leaves no difference out, and each alone in a thorough run, which tells them apart. Run as a
+Child processes fit every estimator on small tables under settings that emulate other machines: several settings at
+a time, or each alone in a thorough run, which identifies the cause of a difference. Run as a
 program, this file prints a digest of the model file and of the predicted labels of every fit.
 """
 
@@ -67,8 +67,8 @@ def tables():
     yield "categories and weights", values, (values[:, :3] > 45).sum(axis=1) // 2
 
 
-# The choice among estimators is one of them: a few tables are enough for the comparison itself, and
-# the smallest of them for all candidates and references.
+# Estimators that choose among others are compared on a few tables only, with all candidates and references on the
+# smallest of them.
 FEW = {"max_rules": 6, "references": False, "cv": 2}
 CHOICES = {"balanced 0": {"cv": 2}, "no information": FEW, "missing values": FEW}
 
@@ -83,7 +83,7 @@ def estimators(n_jobs, choice):
     from frri.learners.ripper import _kernels
 
     if "NUMBA_CPU_NAME" in os.environ:
-        compiled(_kernels)  # from now on they are used for tables of any size
+        compiled(_kernels)  # kernels are used for tables of any size from here on
     names = [name for name in frri.__all__ if name.endswith(("Classifier", "Regressor"))]
     fixed = {name: choice for name in names if name.startswith("AutoRules")}
     # Cross-validation of the number of rules is the same for all additive rules.

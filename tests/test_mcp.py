@@ -52,7 +52,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def client(folder):
     """One server process for all tests."""
-    # Whoever only collects tests need not import them.
+    # Imported here, because collecting tests does not need them.
     from anyio.from_thread import start_blocking_portal
     from mcp import Client, StdioServerParameters
 

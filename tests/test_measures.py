@@ -1,4 +1,4 @@
-"""Accuracy and its relatives; quality, overlap, importance and drift of rules."""
+"""Accuracy and other metrics; quality, overlap, importance and drift of rules."""
 
 import json
 import warnings
@@ -102,7 +102,7 @@ def test_the_attribute_that_decides_is_the_important_one():
     assert found == permutation_importance(RULES, X, Y)
 
 
-def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_loses():
+def test_importance_of_attributes_in_regression_is_the_loss_of_r2():
     high = Rule((NumericCondition("a", 0.5, 0.5),), 5.0)
     attributes = tuple(Attribute(name, 0, 1) for name in "abc")
     rules = RuleSet((high,), attributes, semantics="added-contributions", base=(1.0,))
@@ -126,7 +126,7 @@ def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_
 
 
 @pytest.mark.parametrize(
-    ("rows", "label", "repeats", "said"),
+    ("rows", "label", "repeats", "message"),
     [
         (3, "none", 5, "None of the labels, such as 'none', is one of the model's classes"),
         (0, "none", 5, "There are no rows"),
@@ -134,13 +134,13 @@ def test_importance_of_attributes_where_numbers_are_predicted_is_what_r_squared_
         (3, RULES.classes[0], 1.5, "not 1.5"),
     ],
 )
-def test_importance_of_what_cannot_be_measured(rows, label, repeats, said):
-    with pytest.raises(ValueError, match=said):
+def test_importance_without_a_measure(rows, label, repeats, message):
+    with pytest.raises(ValueError, match=message):
         permutation_importance(RULES, X[:rows], [label] * rows, repeats=repeats)
 
 
 def numeric_rules(task):
-    """Return rules without statistics of a regression or of ordered classes, a table and its target."""
+    """Return regression or ordinal rules without statistics, a table and its target."""
     generator = np.random.default_rng(4)
     table = generator.uniform(0, 9, (60, 2)).round(1)
     conditions = [
@@ -223,7 +223,7 @@ def test_the_same_table_does_not_drift():
         assert one.coverage == pytest.approx(one.new_coverage)
 
 
-def test_rules_that_fire_less_or_err_more_are_flagged():
+def test_rules_that_cover_less_or_misclassify_more_are_flagged():
     new = X.copy()
     new[:, 1] *= 0.9
     flags = drift(RULES, new, 1 - Y)
@@ -257,7 +257,7 @@ def test_measures_of_decisions_are_those_of_scikit_learn(pairs):
     assert (table == confusion_matrix(truth, decided, labels=range(4))).all()
 
 
-def test_everybody_shows_the_same_figures(tmp_path, capsys):
+def test_all_outputs_show_the_same_measures(tmp_path, capsys):
     X, y = load_wine(return_X_y=True, as_frame=True)
     ruleset = MODLEMClassifier().fit(X[::2], y[::2]).ruleset_
     ruleset.save(tmp_path / "model.json")
@@ -276,14 +276,14 @@ def test_everybody_shows_the_same_figures(tmp_path, capsys):
 def test_measures_of_classes_are_those_of_scikit_learn(n_classes):
     generator = np.random.default_rng(n_classes)
     classes = generator.integers(0, n_classes, 200)
-    # Few different shares, so that there are ties.
+    # Few distinct probabilities, so that there are ties.
     shares = generator.integers(1, 4, (200, n_classes)).astype(float)
     shares /= shares.sum(axis=1, keepdims=True)
     decided = shares.argmax(axis=1)
     found = measure_classes(classes, decided, shares)
     expected = precision_recall_fscore_support(classes, decided, labels=range(n_classes))
-    figures = [[one["precision"], one["recall"], one["f1"], one["rows"]] for one in found]
-    np.testing.assert_allclose(figures, np.column_stack(expected))
+    measures = [[one["precision"], one["recall"], one["f1"], one["rows"]] for one in found]
+    np.testing.assert_allclose(measures, np.column_stack(expected))
     for c, one in enumerate(found):
         assert one["auc"] == pytest.approx(roc_auc_score(classes == c, shares[:, c]))
     truth = shares[:, 1] if n_classes == 2 else shares

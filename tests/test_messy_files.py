@@ -1,4 +1,4 @@
-"""The command line on tables as people have them: it copes, and says what it did."""
+"""The command line on messy files, with notes about its assumptions."""
 
 import csv
 import json
@@ -39,12 +39,12 @@ def table(rows=ROWS, header="age,crp mg/l,kind,y"):
 
 
 def fitted(capsys, *options, data="x.csv"):
-    """What is said while rules are learned, and the model."""
+    """Fit a model, and return the printed notes and the model."""
     code = main(["fit", data, "--target", "y", "-o", "m.json", *options])
-    said = capsys.readouterr().err
-    assert code == 0, said
+    output = capsys.readouterr().err
+    assert code == 0, output
     with open("m.json", encoding="utf-8") as file:  # noqa: PTH123 - one line
-        return said, json.load(file)
+        return output, json.load(file)
 
 
 def names(model):
@@ -54,8 +54,8 @@ def names(model):
 def test_an_index_is_left_out_and_predicting_needs_none(folder, capsys):
     rows = [(i, *row) for i, row in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, ",age,crp mg/l,kind,y"))
-    said, model = fitted(capsys, "--no-check")
-    assert "note: x.csv: the first column has no name and numbers or names the rows" in said
+    output, model = fitted(capsys, "--no-check")
+    assert "note: x.csv: the first column has no name and numbers or names the rows" in output
     assert names(model) == ["age", "crp mg/l", "kind"]
     assert main(["predict", "m.json", "x.csv"]) == 0
     assert "note: x.csv: the first column has no name" in capsys.readouterr().err
@@ -77,8 +77,8 @@ def test_columns_to_ignore_are_listed_or_repeated_and_may_have_commas(folder, ca
 def test_marks_of_missing_values_are_named(folder, capsys):
     rows = [(-999 if i == 3 else i, "unknown" if i == 4 else b, *r) for i, b, *r in ROWS]
     (folder / "x.csv").write_text(table(rows))
-    said, _ = fitted(capsys, "--no-check", "--na-values", "-999,unknown", "--learner", "frri")
-    assert re.search(r"2 numeric, 1 nominal \(\w+: \d+ values\); 2 missing values", said)
+    output, _ = fitted(capsys, "--no-check", "--na-values", "-999,unknown", "--learner", "frri")
+    assert re.search(r"2 numeric, 1 nominal \(\w+: \d+ values\); 2 missing values", output)
     for command in ("predict", "evaluate", "report"):
         assert main([command, "m.json", "x.csv", "--na-values", "-999,unknown"]) == 0
     explain = ["explain", "m.json", "x.csv", "--row", "5", "--na-values", "-999,unknown"]
@@ -93,26 +93,26 @@ def test_rows_without_a_class_are_left_out_on_demand(folder, capsys):
         "frri: The target 'y' has no value in 1 of 20 rows, the first in row 8; "
         "leave them out (--drop-unlabelled).\n"
     )
-    said, model = fitted(capsys, "--no-check", "--drop-unlabelled")
-    assert "note: 1 of 20 rows have no 'y'; they are left out." in said
-    assert "19 rows" in said
+    output, model = fitted(capsys, "--no-check", "--drop-unlabelled")
+    assert "note: 1 of 20 rows have no 'y'; they are left out." in output
+    assert "19 rows" in output
     assert model["classes"] == [0, 1]
 
 
 def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     rows = [(892 + i * 7, i + 1, "", *r) for i, (_, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "PassengerId,row_id,no use,crp mg/l,kind,y"))
-    said, model = fitted(capsys, "--no-check")
-    assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in said
+    output, model = fitted(capsys, "--no-check")
+    assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in output
     for name in ("PassengerId", "row_id"):
         assert (
             f"note: Column '{name}' looks like an identifier (20 distinct values in 20 rows) and is "
-            f"ignored; keep it with --numeric {name}." in said
+            f"ignored; keep it with --numeric {name}." in output
         )
     assert names(model) == ["no use", "crp mg/l", "kind"]
-    said, _ = fitted(capsys, "--no-check", "--ignore", "PassengerId,row_id,no use")
-    assert "leave" not in said
-    assert "ignored" not in said
+    output, _ = fitted(capsys, "--no-check", "--ignore", "PassengerId,row_id,no use")
+    assert "leave" not in output
+    assert "ignored" not in output
     kept = fitted(capsys, "--no-check", "--numeric", "row_id", "--nominal", "PassengerId")[1]
     assert names(kept) == ["PassengerId", "row_id", "no use", "crp mg/l", "kind"]
     assert [a["name"] for a in kept["attributes"] if a["kind"] == "nominal"] == [
@@ -121,16 +121,16 @@ def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     ]
 
 
-def test_numbers_that_count_on_are_left_out_whatever_they_are_called(folder, capsys):
+def test_consecutive_numbers_are_left_out_under_any_name(folder, capsys):
     rows = [(1000 + i + i // 20, 1960 + i, i * 7 % 60, *r) for i, (_, *r) in enumerate(ROWS * 3)]
     (folder / "x.csv").write_text(table(rows, "Kundennummer,year,age,crp mg/l,kind,y"))
-    said, model = fitted(capsys, "--no-check")
+    output, model = fitted(capsys, "--no-check")
     assert (
         "note: Column 'Kundennummer' looks like an identifier (60 distinct values in 60 rows)"
-        in said
+        in output
     )
     assert names(model) == ["year", "age", "crp mg/l", "kind"]
-    # Distinct measurements have gaps, or come in any order.
+    # Distinct measurements are not consecutive, or not sorted.
     rows = [(20_000 + i * 37 % 600, "yes" if i > 30 else "no") for i in range(60)]
     (folder / "x.csv").write_text(table(rows, "income,y"))
     assert names(fitted(capsys, "--no-check")[1]) == ["income"]
@@ -203,22 +203,22 @@ def test_suggestions_quote_names_with_spaces(folder, capsys):
     assert 'as nominal (--nominal "crp mg/l").' in capsys.readouterr().err
 
 
-def test_rows_without_a_rule_are_counted_from_one_and_python_is_not_spoken(folder, capsys):
+def test_uncovered_rows_are_numbered_from_one_without_names_of_python(folder, capsys):
     twins = [(1, 1, "a", "no"), (1, 1, "a", "yes"), (2, 2, "b", "no"), (3, 3, "b", "yes")]
     (folder / "x.csv").write_text(table(twins))
-    said, _ = fitted(capsys, "--no-check")
-    assert "rows 1, 2" in said
-    assert "uncovered_" not in said
+    output, _ = fitted(capsys, "--no-check")
+    assert "rows 1, 2" in output
+    assert "uncovered_" not in output
 
 
-def said_of(capsys, *arguments):
-    """What is said about a table that is refused, or fitted without saving anything."""
+def output_of(capsys, *arguments):
+    """Return the output for a table that is refused, or fitted without saving."""
     code = main(["fit", *arguments, "--target", "y"])
     captured = capsys.readouterr()
     return code, captured.err, captured.out
 
 
-# ---------------------------------------------------------------------- what stands around a table
+# ---------------------------------------------------------------------- titles, headers and names of rows
 
 
 @pytest.mark.parametrize(
@@ -229,8 +229,8 @@ def test_a_title_above_the_header_is_left_out(header, folder, capsys):
     (folder / "x.csv").write_text(header + table())
     if "ward 3" in header:
         (folder / "x.csv").write_text(header + table().replace(",", ";"))
-    said, model = fitted(capsys, "--no-check")
-    assert f"note: x.csv: the table begins in line {header.count(chr(10)) + 1};" in said
+    output, model = fitted(capsys, "--no-check")
+    assert f"note: x.csv: the table begins in line {header.count(chr(10)) + 1};" in output
     assert names(model) == ["age", "crp mg/l", "kind"]
 
 
@@ -259,39 +259,39 @@ def test_the_short_header_of_r_is_understood(separator, names_of_rows, capsys):
     frame["last"] = [None, *range(19)]
     written = {"index_label": False, "quoting": csv.QUOTE_NONNUMERIC, "na_rep": "NA"}
     frame.to_csv("x.csv", sep=separator, **written)
-    said, model = fitted(capsys, "--ignore", "last", "--no-check")
-    assert "note: x.csv: the first column has no name and numbers or names the rows" in said
+    output, model = fitted(capsys, "--ignore", "last", "--no-check")
+    assert "note: x.csv: the first column has no name and numbers or names the rows" in output
     assert names(model) == ["age", "crp mg/l", "kind"]
 
 
 def test_rows_that_are_longer_than_the_header_are_still_refused(folder, capsys):
     for text in ("a,y\n1,2,n\n3,4,n\n", "name,y\nanna,1,\nbob,2,\n"):
         (folder / "x.csv").write_text(text)
-        assert said_of(capsys, "x.csv")[0] == 2
+        assert output_of(capsys, "x.csv")[0] == 2
 
 
 def test_names_of_rows_under_their_usual_names_are_left_out(folder, capsys):
     (folder / "x.csv").write_text(
         table([(i, *r) for i, r in enumerate(ROWS)], "rownames,age,b,kind,y")
     )
-    said, model = fitted(capsys, "--no-check")
-    assert "the first column is called 'rownames' and numbers or names the rows" in said
+    output, model = fitted(capsys, "--no-check")
+    assert "the first column is called 'rownames' and numbers or names the rows" in output
     assert names(model) == ["age", "b", "kind"]
     rows = [(i, i + 1, *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, ",rownames,age,b,kind,y"))
     assert names(fitted(capsys, "--no-check")[1]) == ["age", "b", "kind"]
 
 
-# ---------------------------------------------------------------------- what stands in a table
+# ---------------------------------------------------------------------- values
 
 
-def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
+def test_identifiers_are_ignored_unless_declared(folder, capsys):
     rows = [(f"person {i}", *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "name,age,b,kind,y"))
-    said, model = fitted(capsys, "--no-check")
+    output, model = fitted(capsys, "--no-check")
     assert (
         "note: Column 'name' looks like an identifier (20 distinct values in 20 rows) and is ignored; "
-        "keep it with --nominal name." in said
+        "keep it with --nominal name." in output
     )
     assert names(model) == ["age", "b", "kind"]
     assert names(fitted(capsys, "--no-check", "--nominal", "name")[1]) == [
@@ -305,28 +305,29 @@ def test_texts_that_name_rows_are_left_out_unless_insisted_on(folder, capsys):
 def test_names_may_be_numbers_more_often_than_not(folder, capsys):
     rows = [(f"A/5 {i}" if i % 3 == 0 else 7000 + i, *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "ticket,age,b,kind,y"))
-    said, model = fitted(capsys, "--no-check")
-    assert "Column 'ticket' looks like an identifier (20 distinct values in 20 rows)" in said
+    output, model = fitted(capsys, "--no-check")
+    assert "Column 'ticket' looks like an identifier (20 distinct values in 20 rows)" in output
     assert names(model) == ["age", "b", "kind"]
 
 
 def test_few_values_that_come_again_are_categories_even_if_most_are_numbers(folder, capsys):
     rows = [("rotary" if i == 7 else 4 + 2 * (i % 3), *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "cylinders,age,b,kind,y"))
-    said, model = fitted(capsys, "--no-check")
+    output, model = fitted(capsys, "--no-check")
     assert (
         "note: Column 'cylinders' holds 'rotary' in row 8 among numbers; the column is taken as nominal "
-        "(--numeric cylinders takes it as numbers)." in said
+        "(--numeric cylinders takes it as numbers)." in output
     )
     assert model["attributes"][0]["categories"] == ["4", "6", "8", "rotary"]
-    code, said, _ = said_of(capsys, "x.csv", "--strict")
+    code, output, _ = output_of(capsys, "x.csv", "--strict")
     assert code == 2
     assert (
-        "holds 'rotary' in row 8 among numbers; correct or empty it, or declare the column" in said
+        "holds 'rotary' in row 8 among numbers; correct or empty it, or declare the column"
+        in output
     )
-    said, model = fitted(capsys, "--no-check", "--numeric", "cylinders")
-    assert "rotary" not in said
-    assert re.search(r"3 numeric, 1 nominal \(\w+: \d+ values\); 1 missing value", said)
+    output, model = fitted(capsys, "--no-check", "--numeric", "cylinders")
+    assert "rotary" not in output
+    assert re.search(r"3 numeric, 1 nominal \(\w+: \d+ values\); 1 missing value", output)
     assert model["attributes"][0]["kind"] == "numeric"
 
 
@@ -334,23 +335,23 @@ def test_words_among_numbers_are_missing_values_unless_refused(folder, capsys):
     words = {3: "some", 5: "none yet"}
     rows = [(words.get(i, i / 2), *r) for i, r in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows, "experience,age,b,kind,y"))
-    said, model = fitted(capsys, "--no-check")
+    output, model = fitted(capsys, "--no-check")
     assert (
         "note: Column 'experience' holds 'some' in row 4 among numbers; words count as missing "
         '(2 of 40 rows): confirm it by --na-values "some,none yet", also to frri predict, or keep them by '
-        "--nominal experience." in said
+        "--nominal experience." in output
     )
-    assert re.search(r"3 numeric, 1 nominal \(\w+: \d+ values\); 2 missing values", said)
+    assert re.search(r"3 numeric, 1 nominal \(\w+: \d+ values\); 2 missing values", output)
     assert (model["attributes"][0]["kind"], model["attributes"][0]["high"]) == ("numeric", 19.5)
     confirmed = ["--na-values", "some,none yet"]
-    said, again = fitted(capsys, "--no-check", *confirmed)
-    assert "words" not in said
+    output, again = fitted(capsys, "--no-check", *confirmed)
+    assert "words" not in output
     assert again["rules"] == model["rules"]
     assert main(["predict", "m.json", "x.csv", *confirmed]) == 0
     capsys.readouterr()
-    code, said, _ = said_of(capsys, "x.csv", "--strict")
+    code, output, _ = output_of(capsys, "x.csv", "--strict")
     assert code == 2
-    assert said == (
+    assert output == (
         "frri: Column 'experience' holds 'some' in row 4 among numbers; correct or empty it, or "
         "declare the column as nominal (--nominal experience).\n"
     )
@@ -369,22 +370,22 @@ def test_a_word_among_the_numbers_of_one_of_several_files_is_missing_too(folder,
     rows = [("some" if i == 3 else 0.1 * i, *r) for i, r in enumerate(ROWS)]
     (folder / "more.csv").write_text(table(rows, "dose,age,b,kind,y"))
     for files in (["x.csv", "more.csv"], ["more.csv", "x.csv"]):
-        code, said, _ = said_of(capsys, *files, "--no-check")
+        code, output, _ = output_of(capsys, *files, "--no-check")
         assert code == 0
         assert (
-            f"'dose' holds 'some' in row {24 if files[0] == 'x.csv' else 4} among numbers" in said
+            f"'dose' holds 'some' in row {24 if files[0] == 'x.csv' else 4} among numbers" in output
         )
         assert re.search(
-            r"40 rows, 4 columns: 3 numeric, 1 nominal \(\w+: \d+ values\); 1 missing value", said
+            r"40 rows, 4 columns: 3 numeric, 1 nominal \(\w+: \d+ values\); 1 missing value", output
         )
-    assert said_of(capsys, "x.csv", "more.csv", "--strict")[0] == 2
+    assert output_of(capsys, "x.csv", "more.csv", "--strict")[0] == 2
 
 
 def test_words_among_dates_are_refused(folder, capsys):
     rows = [("soon" if i == 3 else f"2020-01-{i + 1:02}", *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "day,age,b,kind,y"))
-    code, said, _ = said_of(capsys, "x.csv")
-    assert (code, "'day' holds 'soon' in row 4 among dates; correct or empty it" in said) == (
+    code, output, _ = output_of(capsys, "x.csv")
+    assert (code, "'day' holds 'soon' in row 4 among dates; correct or empty it" in output) == (
         2,
         True,
     )
@@ -393,10 +394,10 @@ def test_words_among_dates_are_refused(folder, capsys):
 def test_empty_rows_are_left_out_with_a_note(folder, capsys):
     rows = [*ROWS[:5], ("", "", "", ""), *ROWS[5:], ("", "", "", "no")]
     (folder / "x.csv").write_text(table(rows))
-    said, model = fitted(capsys, "--no-check")
-    assert "note: 2 of 22 rows are empty, the first is row 6; they are left out." in said
+    output, model = fitted(capsys, "--no-check")
+    assert "note: 2 of 22 rows are empty, the first is row 6; they are left out." in output
     assert re.search(
-        r"20 rows, 3 columns: 2 numeric, 1 nominal \(\w+: \d+ values\); no missing values", said
+        r"20 rows, 3 columns: 2 numeric, 1 nominal \(\w+: \d+ values\); no missing values", output
     )
     assert sum(model["class_counts"]) == 20
 
@@ -424,11 +425,11 @@ def test_classes_stay_apart_and_as_they_are_written(first, second, expected, fol
     assert "accuracy                 1.000" in capsys.readouterr().out
 
 
-def test_percentages_of_many_values_are_asked_about_as_numbers(folder, capsys):
+def test_a_target_of_many_percentages_needs_a_task(folder, capsys):
     rows = [(i, i % 5, "a", f"{i // 2}%") for i in range(60)]
     (folder / "x.csv").write_text(table(rows))
-    code, said, _ = said_of(capsys, "x.csv")
-    assert (code, "looks like a number to predict" in said) == (2, True)
+    code, output, _ = output_of(capsys, "x.csv")
+    assert (code, "looks like a number to predict" in output) == (2, True)
     assert fitted(capsys, "--bins", "2", "--no-check")[1]["classes"] == ["15 and over", "under 15"]
 
 
@@ -443,14 +444,14 @@ def test_a_model_with_bins_is_evaluated_on_numbers(folder, capsys):
     assert "holds 'many' in row 41, which is none of the model's classes" in capsys.readouterr().err
 
 
-def test_dates_are_read_as_they_are_said_to_be_written(folder, capsys):
+def test_dates_are_read_in_the_declared_format(folder, capsys):
     rows = [(f"0{1 + i % 3}/0{1 + i % 2}/2024", *r) for i, r in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "day,age,b,kind,y"))
-    said, model = fitted(capsys, "--no-check")
-    assert "type --date-format %d/%m/%Y or %m/%d/%Y." in said
+    output, model = fitted(capsys, "--no-check")
+    assert "type --date-format %d/%m/%Y or %m/%d/%Y." in output
     assert model["attributes"][0]["kind"] == "nominal"
-    said, model = fitted(capsys, "--no-check", "--date-format", "%m/%d/%Y")
-    assert "1 date (day)" in said
+    output, model = fitted(capsys, "--no-check", "--date-format", "%m/%d/%Y")
+    assert "1 date (day)" in output
     assert model["attributes"][0]["kind"] == "date"
     assert main(["predict", "m.json", "x.csv", "--date-format", "%m/%d/%Y"]) == 0
     capsys.readouterr()
@@ -461,13 +462,13 @@ def test_dates_are_read_as_they_are_said_to_be_written(folder, capsys):
             "x.csv has no column of dates that are written as --date-format %d.%m.%Y says",
         ),
     ):
-        code, said, _ = said_of(capsys, "x.csv", "--date-format", wrong)
-        assert (code, said.count("\n")) == (2, 1)
-        assert sentence in said
+        code, output, _ = output_of(capsys, "x.csv", "--date-format", wrong)
+        assert (code, output.count("\n")) == (2, 1)
+        assert sentence in output
 
 
 @pytest.mark.usefixtures("folder")
-def test_decimals_are_numbers_wherever_they_stand(capsys):
+def test_decimals_are_numbers_in_features_and_targets(capsys):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     columns = {
@@ -475,8 +476,8 @@ def test_decimals_are_numbers_wherever_they_stand(capsys):
         "y": [Decimal(i % 2) for i in range(20)],
     }
     parquet.write_table(arrow.table(columns), "x.parquet")
-    said, model = fitted(capsys, "--no-check", data="x.parquet")
-    assert "1 numeric; no missing values" in said
+    output, model = fitted(capsys, "--no-check", data="x.parquet")
+    assert "1 numeric; no missing values" in output
     assert model["classes"] == [0.0, 1.0]
 
 
@@ -491,8 +492,8 @@ def test_several_files_are_one_table(folder, capsys):
     (folder / "x.csv").write_text(table())
     fitted(capsys, "--no-check")
     assert RuleSet.load("m.json") == RuleSet.load("two.json")
-    code, said, _ = said_of(capsys, "x.csv", "x.csv")
-    assert (code, said) == (2, "frri: x.csv is given twice; name it once.\n")
+    code, output, _ = output_of(capsys, "x.csv", "x.csv")
+    assert (code, output) == (2, "frri: x.csv is given twice; name it once.\n")
 
 
 def test_classes_of_several_files_are_compared_as_they_are_written(folder, capsys):
@@ -522,19 +523,19 @@ def test_classes_of_several_files_are_compared_as_they_are_written(folder, capsy
 def test_files_that_do_not_go_together_get_one_sentence(header, row, sentence, folder, capsys):
     (folder / "x.csv").write_text(table())
     (folder / "z.csv").write_text(table([row], header))
-    code, said, _ = said_of(capsys, "x.csv", "z.csv")
-    assert (code, said.count("\n")) == (2, 1)
-    assert sentence in said
+    code, output, _ = output_of(capsys, "x.csv", "z.csv")
+    assert (code, output.count("\n")) == (2, 1)
+    assert sentence in output
 
 
-# ---------------------------------------------------------------------- the learner that suits it
+# ---------------------------------------------------------------------- choice of the estimator
 
 
 def noisy(n_rows, right):
-    """One column that tells the class so often, one that tells nothing."""
-    lots = np.random.default_rng(0)
-    values = lots.uniform(size=(n_rows, 2)).round(3)
-    truth = (values[:, 0] > 0.5) == (lots.uniform(size=n_rows) < right)
+    """Return one column that predicts the class with a given probability, and an irrelevant one."""
+    random = np.random.default_rng(0)
+    values = random.uniform(size=(n_rows, 2)).round(3)
+    truth = (values[:, 0] > 0.5) == (random.uniform(size=n_rows) < right)
     return "a,b,y\n" + "".join(
         f"{a},{b},{'ny'[int(t)]}\n" for (a, b), t in zip(values, truth, strict=True)
     )
@@ -544,23 +545,23 @@ CHOSEN = re.compile(r"^Model \((\w+)\): (\d+) rules? with (\d+) conditions?", re
 COMPARED = re.compile(r"([a-z]+) (0\.\d\d|1\.00) \((\d+) rules\)")
 
 
-def test_without_a_learner_the_best_one_is_picked_and_it_is_said_why(folder, capsys):
+def test_without_a_learner_the_best_one_is_chosen_and_the_reason_printed(folder, capsys):
     (folder / "x.csv").write_text(noisy(150, 0.8))
-    said, model = fitted(capsys)
-    picked, n_rules, _ = CHOSEN.search(said).groups()
+    output, model = fitted(capsys)
+    picked, n_rules, _ = CHOSEN.search(output).groups()
     assert picked in {"compact", "additive", "ripper", "furia"}
-    assert {"frri", "ripper", "additive"} <= {picked, *(one[0] for one in COMPARED.findall(said))}
-    assert "random forest 0." in said
-    assert re.search(r"5-fold cross-validation: accuracy 0\.[78]", said)
+    assert {"frri", "ripper", "additive"} <= {picked, *(one[0] for one in COMPARED.findall(output))}
+    assert "random forest 0." in output
+    assert re.search(r"5-fold cross-validation: accuracy 0\.[78]", output)
     assert len(model["rules"]) == int(n_rules)
     assert picked in model["about"]["learner"].lower()
-    assert len(said.splitlines()) <= 5
-    said, model = fitted(capsys, "--learner", "frri")
-    assert "Compared: " not in said
+    assert len(output.splitlines()) <= 5
+    output, model = fitted(capsys, "--learner", "frri")
+    assert "Compared: " not in output
     assert model["about"]["learner"] == "FRRI"
 
 
-def test_nothing_is_said_about_columns_that_are_left_out(folder, capsys):
+def test_ignored_columns_get_no_further_notes(folder, capsys):
     rows = [(*row[:2], f"{i % 24}:30", row[3]) for i, row in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows))
     assert "times of day" in fitted(capsys, "--no-check", "--learner", "frri")[0]
@@ -573,47 +574,51 @@ def test_nothing_is_said_about_columns_that_are_left_out(folder, capsys):
 def test_numbers_that_are_written_as_codes_are_pointed_out(folder, capsys):
     rows = [(*row[:2], f"0{1000 + i % 7}", row[3]) for i, row in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows, "age,crp,zip code,y"))
-    said, _ = fitted(capsys, "--no-check", "--learner", "frri")
-    assert "Column 'zip code' holds '01000', as codes are written; it is taken as a number" in said
-    assert '--nominal "zip code"' in said
+    output, _ = fitted(capsys, "--no-check", "--learner", "frri")
+    assert (
+        "Column 'zip code' holds '01000', as codes are written; it is taken as a number" in output
+    )
+    assert '--nominal "zip code"' in output
     assert (
         "as codes"
         not in fitted(capsys, "--no-check", "--learner", "frri", "--nominal", "zip code")[0]
     )
 
 
-def test_no_check_and_few_rows_leave_it_to_frri(folder, capsys):
+def test_without_cross_validation_a_small_table_gets_frri(folder, capsys):
     (folder / "x.csv").write_text(noisy(60, 0.8))
     for options in (["--no-check"], ["--set", "work_limit=10"], ["--work-limit", "10"]):
-        said, model = fitted(capsys, *options)
-        assert "Compared: " not in said
+        output, model = fitted(capsys, *options)
+        assert "Compared: " not in output
         assert model["about"]["learner"] == "FRRI"
 
 
-def test_weights_leave_the_learners_that_take_them(folder, capsys):
+def test_weights_restrict_the_candidates(folder, capsys):
     rows = [(a, b, 1 + i % 2, y) for i, (a, b, _, y) in enumerate(ROWS * 2)]
     (folder / "x.csv").write_text(table(rows, "age,b,w,y"))
-    said, _ = fitted(capsys, "--weights", "w", "--max-rules", "4")
-    tried = [CHOSEN.search(said)[1], *(one[0] for one in COMPARED.findall(said))]
+    output, _ = fitted(capsys, "--weights", "w", "--max-rules", "4")
+    tried = [CHOSEN.search(output)[1], *(one[0] for one in COMPARED.findall(output))]
     assert len(tried) > 1
     assert all(LEARNERS[name].weights for name in tried)
 
 
-def test_it_is_said_where_nothing_beats_the_majority_class(folder, capsys):
-    lots = np.random.default_rng(1)
-    rows = [(*lots.integers(0, 50, 2), "ab"[i % 2], "yes" if i % 10 else "no") for i in range(100)]
+def test_models_that_do_not_beat_the_majority_class_are_reported(folder, capsys):
+    random = np.random.default_rng(1)
+    rows = [
+        (*random.integers(0, 50, 2), "ab"[i % 2], "yes" if i % 10 else "no") for i in range(100)
+    ]
     (folder / "x.csv").write_text(table(rows))
-    said, _ = fitted(capsys, "--max-rules", "4")
-    assert "majority-class baseline 0.90, not better than the baseline" in said
-    assert "note: all rows are predicted as yes; --metric balanced_accuracy" in said
+    output, _ = fitted(capsys, "--max-rules", "4")
+    assert "majority-class baseline 0.90, not better than the baseline" in output
+    assert "note: all rows are predicted as yes; --metric balanced_accuracy" in output
 
 
 def test_without_an_output_the_rules_are_shown(folder, capsys):
     (folder / "x.csv").write_text(table())
-    code, said, shown = said_of(capsys, "x.csv", "--learner", "frri")
+    code, output, shown = output_of(capsys, "x.csv", "--learner", "frri")
     assert code == 0
     assert shown.startswith("1  IF age")
-    assert said.endswith("Next: the same with -o model.json saves the rules as a model\n")
+    assert output.endswith("Next: the same with -o model.json saves the rules as a model\n")
     assert sorted(path.name for path in folder.iterdir()) == ["x.csv"]
 
 
@@ -623,8 +628,8 @@ def test_bench_reads_cells_as_fit_does(folder, capsys):
     command = ["bench", "x.csv", "--target", "y", "--learners", "frri,knn", "--folds", "2"]
     options = ["--na-values=-999", "--date-format", "%d/%m/%Y", "--workers", "0"]
     assert main([*command, *options]) == 0
-    said = capsys.readouterr()
-    assert "'day'" in said.err + said.out
+    output = capsys.readouterr()
+    assert "'day'" in output.err + output.out
     assert main(["bench", "--quick", "--date-format", "%d"]) == 2
     assert "speak of files; name one" in capsys.readouterr().err
 
@@ -643,7 +648,7 @@ def test_estimators_warn_of_a_class_without_a_rule(learner):
         learner.set_params(max_rules=1).fit(X, y)
 
 
-def test_estimators_warn_where_there_is_nothing_to_tell_apart():
+def test_estimators_warn_of_classes_without_conditions():
     X = [[0.0]] * 10
     with pytest.warns(UserWarning, match="'b': no condition tells them apart"):
         AdditiveRulesClassifier().fit(X, ["a"] * 2 + ["b"] * 8)
@@ -654,10 +659,11 @@ def test_estimators_warn_where_there_is_nothing_to_tell_apart():
 def test_a_class_without_a_rule_is_pointed_out(folder, capsys):
     rows = [*ROWS * 4, (9, 3, "a", "rare"), (10, 0, "a", "rare")]
     (folder / "x.csv").write_text(table(rows))
-    said, _ = fitted(capsys, "--learner", "ripper", "--no-check")
+    output, _ = fitted(capsys, "--learner", "ripper", "--no-check")
     assert "rare" not in {rule.consequent for rule in RuleSet.load("m.json")}
     assert (
-        "note: There is no rule for 'rare': 2 of 82 rows are too few, or too much like rows" in said
+        "note: There is no rule for 'rare': 2 of 82 rows are too few, or too much like rows"
+        in output
     )
 
 
@@ -673,11 +679,13 @@ ORDERED = pd.DataFrame(
 )
 
 
-def test_an_ordered_category_never_seen_is_told():
-    """It has no place in the order, and counts as missing; where that is refused, it is not called missing."""
+def test_an_unseen_ordinal_category_is_reported():
+    """It is treated as missing; if missing values are refused, the error does not call it missing."""
     y = [0, 1, 1, 0, 1, 1]
     new = ORDERED.assign(size=sizes(["S", "XL", "M", "S", "M", "L"]))
-    said = r"Column 'size' holds 'XL' in row 2 \(1 of 6 rows\), which has no place among S, M, L; "
+    message = (
+        r"Column 'size' holds 'XL' in row 2 \(1 of 6 rows\), which has no place among S, M, L; "
+    )
     model = RIPPERClassifier().fit(ORDERED, y)
     assert model.ruleset_.used_attributes == ("size",)
     bare = new.to_numpy(dtype=object)
@@ -685,15 +693,15 @@ def test_an_ordered_category_never_seen_is_told():
         (model.predict, new),
         *((model.ruleset_.predict, t) for t in (new, bare)),
     ):
-        with pytest.warns(UserWarning, match=f"{said}it counts as missing"):
+        with pytest.warns(UserWarning, match=f"{message}it counts as missing"):
             predict(table)
-    with pytest.raises(ValueError, match=f"{said}replace it by one of these"):
+    with pytest.raises(ValueError, match=f"{message}replace it by one of these"):
         RIPPERClassifier(missing="error").fit(ORDERED, y).predict(new)
     by_day = RIPPERClassifier().fit(ORDERED, [0, 1] * 3)
     assert by_day.ruleset_.used_attributes == ("day",)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        by_day.predict(new)  # no rule looks there
+        by_day.predict(new)  # no rule uses the column
         by_day.ruleset_.predict(new)
 
 

@@ -1,4 +1,4 @@
-"""Minimal and shortest rules against their definitions."""
+"""Minimal and shortest rules, compared with their definitions."""
 
 from itertools import product
 
@@ -37,7 +37,7 @@ def named(types):
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_shortest_rules_by_definition(monkeypatch, quick):
-    if not quick:  # as if the search for the cheapest choice were too long
+    if not quick:  # as if the search for the minimum cost took too long
         monkeypatch.setattr(minimal_rules, "cheapest_choice", lambda _: None)
     for _, values, classes, confidence, kinds, declared in random_tables(2, 60 if quick else 10):
         for u, types in enumerate(shortest(values, classes, confidence, **kinds)):
@@ -92,7 +92,7 @@ def test_a_limit_keeps_the_given_rule_and_is_reported(limit):
         more = [u for u, n in enumerate(n_rules) if n > limit and confidence[u] > 1e-6]
         assert found.incomplete.tolist() == more
         assert (np.bincount(found.anchors, minlength=1) <= limit).all()
-        # What the given rules cover can be covered as briefly and with no more rules.
+        # Minimal rules cover the same objects with at most as many rules and conditions.
         given, _ = covers(values, classes, confidence, types)
         few = minimum_cover(found.covers, (found.types > 0).sum(axis=1))
         many = minimum_cover(given, (types > 0).sum(axis=1))

@@ -1,4 +1,4 @@
-"""MODLEM: against its definitions, the reference figures, scikit-learn's checks and bad input."""
+"""MODLEM: comparison with its definitions and reference results, scikit-learn checks and bad input."""
 
 import csv
 import json
@@ -45,7 +45,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @st.composite
 def tables(draw, missing=True):
-    """Few values, so that ties, duplicates, contradictions and constants abound."""
+    """Return tables of few values, with many ties, duplicates, contradictions and constants."""
     n, m = draw(st.integers(2, 14)), draw(st.integers(1, 3))
     nominal = draw(st.lists(st.booleans(), min_size=m, max_size=m))
     numbers = st.sampled_from([0.0, 0.1, 0.5, 2.0, 7.0])
@@ -80,8 +80,8 @@ def test_approximations_follow_the_definition(table, kind):
         assert set(np.flatnonzero(found[c])) == naive.approximation(rows, classes, c, kind)
 
 
-def test_many_columns_tell_objects_apart():
-    # More combinations of values than a number can hold, and only the last columns differ.
+def test_many_columns_discern_objects():
+    # More combinations of values than an integer can encode, and only the last columns differ.
     n = 50
     ranks = np.vstack([np.tile(np.arange(n) // 2 * 2, (70, 1)), np.arange(n) % 2, [0] * n])
     values, classes = ranks.T.astype(float), np.arange(n) % 2
@@ -109,7 +109,7 @@ def test_cut_between_neighbouring_numbers_separates_them():
 
 
 def conditions_of(table, rules, nominal):
-    """Rules in the words of the naive version."""
+    """Return rules in the format of the reference implementation."""
     return [
         (
             own,
@@ -122,8 +122,8 @@ def conditions_of(table, rules, nominal):
     ]
 
 
-# Fractions of any kind are drawn without preference for round ones: with those, scores that are equal
-# by definition may differ in the last digit.
+# Weights are fractions that are not round: with round ones, scores that are equal by definition may differ in
+# the last digit.
 amounts = st.one_of(
     st.none(),
     st.lists(st.integers(1, 4), min_size=14, max_size=14),
@@ -259,7 +259,7 @@ def test_rules_weights_and_predictions_follow_the_definition(table, criterion, k
         if nominal[j]:
             frame[column] = frame[column].astype(object)
     model = MODLEMClassifier(criterion=criterion, approximation=kind, missing="fails")
-    # A nominal column without any value cannot be told from a numeric one.
+    # A nominal column without any value is treated like a numeric one.
     if any(frame[f"a{j}"].isna().all() for j in range(len(nominal)) if nominal[j]):
         return
     # Categories are sorted texts, so codes keep their order but may skip unused ones.
@@ -329,7 +329,7 @@ def reference(algorithm, dataset):
 @pytest.mark.filterwarnings("ignore:The least populated class")
 @pytest.mark.parametrize("criterion", ["laplace", "entropy"])
 @pytest.mark.parametrize("dataset", ["wine", "glass", "wisconsin", "dermatology"])
-def test_reference_figures(dataset, criterion):
+def test_reference_results(dataset, criterion):
     data = load(dataset)
     X, y = data.X.to_numpy(), data.y.astype(int)
     expected = reference("MODLEM" if criterion == "laplace" else "MODLEM-entropy", dataset)
@@ -346,10 +346,10 @@ def test_reference_figures(dataset, criterion):
 
 
 def test_negative_zeros_are_zeros():
-    """Why the original has other figures on ionosphere: to it -0.0 is a value of its own, below 0.0.
+    """The original has different results on ionosphere, because it treats -0.0 as a value below 0.0.
 
-    KEEL's file has 22 of them, left by rounding. With a number just below 0 in their place, which a
-    condition can tell from 0, the rules are as many as the original's: 29.7 in the mean.
+    The file of KEEL has 22 of them, a result of rounding. If a number just below 0 replaces them, the
+    number of rules is that of the original: 29.7 on average.
     """
     data = load("ionosphere")
     X = data.X.to_numpy()
@@ -383,7 +383,7 @@ def test_labels_of_any_type(labels):
 
 
 @pytest.mark.parametrize("library", [pd, pl])
-def test_frames_with_names_and_gaps(library):
+def test_frames_with_names_and_missing_values(library):
     frame = library.DataFrame(
         {
             "colour": ["red", "red", "blue", None, "green", "green"],
@@ -435,7 +435,7 @@ def test_one_class_and_contradictions():
 
 
 def test_long_rules_have_no_partial_weights():
-    # The first object differs from each other one in a single attribute, so its rule needs all.
+    # The first object differs from each other object in a single attribute, so its rule needs all attributes.
     m = 18
     X = np.vstack([np.ones(m), 1 - np.eye(m)])
     model = MODLEMClassifier().fit(X, [1] + [0] * m)

@@ -1,4 +1,4 @@
-"""The reference against the paper's worked example, its corrected slips, and itself."""
+"""The reference implementation, compared with the worked example of the paper and its misprints."""
 
 from itertools import combinations
 
@@ -15,7 +15,7 @@ def fitted():
 
 
 def random_tables(count=60, seed=0):
-    """Small tables, half of them on a coarse grid, where distances tie and objects coincide."""
+    """Yield small tables, half of them on a coarse grid with equal distances and equal objects."""
     random = np.random.default_rng(seed)
     for i in range(count):
         n, m, k = random.integers(1, 13), random.integers(1, 6), random.integers(1, 4)
@@ -63,7 +63,7 @@ def test_matching_degree_of_the_rule_format_example():
 
 
 def inference_on_printed_values():
-    """The rules of u5 and u2 with the anchors' values as printed, and the new object."""
+    """Return the rules of u5 and u2 with the printed values of the anchors, and the new object."""
     return (
         [example.KINDS[4], example.KINDS[1]],
         [example.PRINTED[4], example.PRINTED[1]],
@@ -112,10 +112,10 @@ def test_scaling_leaves_missing_and_nominal_values_alone():
 
 
 def test_a_mixed_table_by_hand():
-    """Colour (nominal), a number that must be bounded above, one with a gap."""
+    """Color (nominal), a number that must be bounded above, and one with a missing value."""
     X = np.array([[0, 1.0, 10.0], [0, 3.0, 20.0], [4, 5.0, np.nan]])
     fitted = naive.fit(X, [0, 1, 1], initial=["SIMILAR", "AT_MOST", "SIMILAR"], nominal=(0,))
-    # Object 1 is told from its enemy 0 by the last attribute alone: 1 is at most 3.
+    # Only the last attribute discerns object 1 from object 0 of the other class: 1 is at most 3.
     assert fitted["confidences"].tolist() == [1, 1, 1]
     assert fitted["kinds"] == [
         ["UNUSED", "AT_MOST", "AT_MOST"],
@@ -127,7 +127,7 @@ def test_a_mixed_table_by_hand():
 
 
 @pytest.mark.parametrize("kind", ["AT_MOST", "AT_LEAST", "UNUSED"])
-def test_restricted_attributes_start_and_end_as_said(kind):
+def test_restricted_attributes_start_and_end_as_declared(kind):
     for values, labels in random_tables(30, seed=7):
         initial = [kind] + ["SIMILAR"] * (values.shape[1] - 1)
         confidence = naive.confidences(values, labels, initial)
@@ -139,7 +139,7 @@ def test_restricted_attributes_start_and_end_as_said(kind):
                 assert not naive.covers(rule, values[u], confidence[u], values[v])
 
 
-# --- three places where the print has slipped
+# --- three misprints of the paper
 
 
 def prune_with(t_norm, values, labels, u, confidence):
@@ -158,13 +158,13 @@ def prune_with(t_norm, values, labels, u, confidence):
 
 
 @pytest.mark.parametrize("u", range(7))
-def test_slip_1_with_the_minimum_no_condition_can_be_dropped(fitted, u):
+def test_misprint_1_with_the_minimum_no_condition_can_be_dropped(fitted, u):
     arguments = (fitted["scaled"], fitted["labels"], u, fitted["confidences"][u])
     assert prune_with(min, *arguments) == ["SIMILAR"] * 8
     assert prune_with(lambda x, y: max(0, x + y - 1), *arguments) == example.KINDS[u]
 
 
-def test_slip_1_the_printed_covering_degree_is_the_lukasiewicz_one(fitted):
+def test_misprint_1_the_printed_covering_degree_is_the_lukasiewicz_one(fitted):
     u1, u4 = fitted["scaled"][0], fitted["scaled"][3]
     confidence = fitted["confidences"][0]
     kinds = ["UNUSED", "UNUSED", *["SIMILAR"] * 6]
@@ -176,7 +176,7 @@ def test_slip_1_the_printed_covering_degree_is_the_lukasiewicz_one(fitted):
     assert min(matching, confidence) != pytest.approx(0.058966, abs=1e-2)
 
 
-def test_slip_2_the_rule_of_u2_is_about_a3_and_a8(fitted):
+def test_misprint_2_the_rule_of_u2_is_about_a3_and_a8(fitted):
     kinds, u2 = fitted["kinds"][1], fitted["scaled"][1]
     used = {
         name: (kind, value)
@@ -191,7 +191,7 @@ def test_slip_2_the_rule_of_u2_is_about_a3_and_a8(fitted):
     assert fitted["labels"][4] != fitted["labels"][1]
 
 
-def test_slip_3_the_inference_example_predicts_class_0():
+def test_misprint_3_the_inference_example_predicts_class_0():
     (of_u5, of_u2), (u5, u2), _, _, _, v = inference_on_printed_values()
     assert naive.relation("AT_MOST", u5[0], v[0]) == pytest.approx(0.88)  # printed 0.78
     assert naive.relation("AT_MOST", u5[1], v[1]) == pytest.approx(0.65)  # printed 0.35
@@ -213,7 +213,7 @@ def test_scaling_of_constant_new_and_extreme_values():
 
 
 @pytest.mark.parametrize("kind", naive.TRIED_IN_ORDER)
-def test_a_relation_fails_by_what_it_lacks_to_1(kind):
+def test_a_relation_fails_by_1_minus_its_degree(kind):
     grid = np.arange(9) / 8
     for a_u in grid:
         for a_v in grid:
@@ -230,7 +230,7 @@ def test_the_one_sided_kinds_fail_on_the_right_side():
 @pytest.mark.parametrize(
     "implicator",
     [
-        lambda x, y: min(1, 1 - x + y),  # Lukasiewicz
+        lambda x, y: min(1, 1 - x + y),  # Łukasiewicz
         lambda x, y: max(1 - x, y),  # Kleene-Dienes
         lambda x, y: 1 - x + x * y,  # Reichenbach
     ],

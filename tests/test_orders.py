@@ -1,4 +1,4 @@
-"""Orders of attributes and all minimal rules in FRRI: against their definitions."""
+"""Attribute orders and all minimal rules in FRRI, compared with their definitions."""
 
 import warnings
 
@@ -42,7 +42,7 @@ def test_tenths_of_many_values():
 
 @st.composite
 def tables(draw):
-    """Few values: ties, duplicates, contradictory rows, constant columns, one class, one row."""
+    """Return tables with ties, duplicates, contradictory rows, constant columns, one class, one row."""
     n, m = draw(st.integers(1, 8)), draw(st.integers(1, 3))
     number = st.sampled_from([0.0, 0.25, 0.5, 1.0, 0.3])
     rows = draw(st.lists(st.lists(number, min_size=m, max_size=m), min_size=n, max_size=n))
@@ -64,13 +64,15 @@ def test_orders_by_definition(table):
     def found(order):
         return class_orders(order, trained, values, 0, initial=None).tolist()
 
-    # Equal rows count once.
+    # Equal rows are counted once.
     pairs = zip(X.tolist(), classes.tolist(), strict=True)
     once = sorted({(tuple(row), c): u for u, (row, c) in enumerate(pairs)}.items())
     few = [c for (_, c), _ in once]
     scaled = [values[u].tolist() for _, u in once]
-    told = [naive_orders.mutual_information(column, few) for column in zip(*scaled, strict=True)]
-    assert found("mutual-information") == sorted(columns, key=lambda a: told[a])
+    information = [
+        naive_orders.mutual_information(column, few) for column in zip(*scaled, strict=True)
+    ]
+    assert found("mutual-information") == sorted(columns, key=lambda a: information[a])
     assert found("given") == list(columns)
     assert sorted(found("random")) == list(columns)
 
@@ -104,7 +106,7 @@ def test_all_minimal_rules_need_the_fewest_by_brute_force(table, order):
 
 @pytest.fixture(scope="module")
 def rounded_wines():
-    """Wines cut to few values, so that classes overlap, with a category and gaps."""
+    """Return wines rounded to few values, so that classes overlap, with a category and missing values."""
     X, y = load_wine(return_X_y=True, as_frame=True)
     X = X.iloc[::3, :5].round(0)
     X["colour"] = np.where(X["malic_acid"] > 2, "dark", "light")
@@ -183,7 +185,7 @@ def test_limits_on_rules_of_all_minimal_ones():
             )
 
 
-def test_a_limit_that_is_reached_is_told():
+def test_a_limit_that_is_reached_is_reported():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(UserWarning, match="samples have more than 1 minimal rules.* max_candidates"):
         one = FRRIClassifier(candidates="all-minimal", max_candidates=1).fit(X, y)

@@ -1,4 +1,4 @@
-"""Learners of ordered classes: against their definitions, their promise about monotone attributes, and use."""
+"""Ordinal classifiers: comparison with their definitions, monotone attributes, and use."""
 
 import warnings
 from itertools import product
@@ -32,7 +32,7 @@ LEARNERS = [FRRIOrdinalClassifier(), AdditiveRulesOrdinalClassifier(max_rules=4)
 
 @pytest.mark.filterwarnings(
     "ignore"
-)  # about contradictory rows and single classes, of which there are
+)  # about contradictory rows and single classes, which occur here
 @parametrize_with_checks(LEARNERS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -46,7 +46,7 @@ def quiet(learner, X, y, **extra):
 
 @st.composite
 def tables(draw):
-    """Few values: ties, duplicates, contradictory rows, a constant column, one class, one row, gaps."""
+    """Return tables with ties, duplicates, contradictory rows, a constant column, one class, missing values."""
     n = draw(st.integers(1, 9))
     m = draw(st.integers(1, 3))
     scale = draw(st.sampled_from([1.0, 1e-6, 1e8]))
@@ -109,7 +109,7 @@ def test_frri_is_its_definition(case, with_gaps, with_categories):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=["frri", "additive"])
-def test_a_weight_is_so_many_rows(learner):
+def test_a_weight_of_k_equals_k_rows(learner):
     X, y = load_iris(return_X_y=True)
     X, y, weights = X[::3], y[::3], np.arange(len(y[::3])) % 3
     rows = np.repeat(np.arange(len(y)), weights)
@@ -121,12 +121,12 @@ def test_a_weight_is_so_many_rows(learner):
     np.testing.assert_allclose(weighted.scores(table), repeated.scores(table), atol=1e-9)
 
 
-def test_objects_that_tell_apart_nothing_are_told():
+def test_objects_without_rules_are_reported():
     X = [[1.0], [1.0], [2.0], [3.0]]
     with pytest.warns(UserWarning, match="2 of 4 samples contradict others.*: rows 1, 2[.]"):
         found = FRRIOrdinalClassifier().fit(X, [0, 2, 1, 2])
     assert found.uncovered_.tolist() == [0, 1]
-    # No worse than one of a higher class, and so of no use against it.
+    # Not worse than an object of a higher class, and therefore without a rule against it.
     with pytest.warns(UserWarning, match="same or nearly the same or better values.*: rows 3, 4"):
         FRRIOrdinalClassifier(monotonic_cst={"x0": 1}).fit(
             [[1.0], [2.0], [3.0], [4.0]], [0, 1, 2, 1]
@@ -155,7 +155,7 @@ def test_limits_of_frri():
 
 @settings(max_examples=often(200), deadline=None)
 @given(st.data())
-def test_cuts_are_least_wrong(data):
+def test_cuts_have_the_minimum_error(data):
     n, n_classes = data.draw(st.integers(1, 7)), data.draw(st.integers(1, 4))
     scores = [data.draw(st.sampled_from([-1.0, 0.0, 0.25, 2.0, 5.0])) for _ in range(n)]
     classes = [data.draw(st.integers(0, n_classes - 1)) for _ in range(n)]
@@ -173,7 +173,7 @@ def test_cuts_are_least_wrong(data):
 @pytest.mark.parametrize("learner", LEARNERS, ids=["frri", "additive"])
 @settings(max_examples=often(120), deadline=None)
 @given(case=tables(), seed=st.integers(0, 2**16))
-def test_no_answer_turns_against_a_monotone_attribute(learner, case, seed):
+def test_predictions_are_monotone_in_monotone_attributes(learner, case, seed):
     X, y, directions = case
     found = quiet(learner.set_params(monotonic_cst=declared(directions)), X, y)
     random = np.random.default_rng(seed)
@@ -189,7 +189,7 @@ def test_no_answer_turns_against_a_monotone_attribute(learner, case, seed):
     learner.set_params(monotonic_cst=None)
 
 
-def test_what_is_proved_is_said_until_rules_are_edited():
+def test_proofs_are_reported_until_rules_are_edited():
     X, y = load_iris(return_X_y=True, as_frame=True)
     name = "petal width (cm)"
     for learner in LEARNERS:
@@ -222,27 +222,29 @@ def test_the_order_of_classes(learner):
     ):
         quiet_learner = learner.fit(X, y)
     assert quiet_learner.classes_.tolist() == ["high", "low", "middle"]
-    told = quiet(learner.set_params(class_order=[*order, "never seen"]), X, y)
-    assert told.classes_.tolist() == list(told.ruleset_.classes) == order
-    assert told.predict(X).tolist() == y.tolist()
-    assert (told.predict_proba(X).argmax(axis=1) == told.decision_function(X).argmax(axis=1)).all()
+    fitted = quiet(learner.set_params(class_order=[*order, "never seen"]), X, y)
+    assert fitted.classes_.tolist() == list(fitted.ruleset_.classes) == order
+    assert fitted.predict(X).tolist() == y.tolist()
+    assert (
+        fitted.predict_proba(X).argmax(axis=1) == fitted.decision_function(X).argmax(axis=1)
+    ).all()
     learner.set_params(class_order=None)
     ordered = y.astype(pd.CategoricalDtype(order, ordered=True))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert learner.fit(X, ordered).ruleset_ == told.ruleset_
+        assert learner.fit(X, ordered).ruleset_ == fitted.ruleset_
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("order", "message"),
     [
         ("low", "must list the classes from the lowest to the highest, got 'low'"),
         (["low"], "lacks 'high', a class of 'level'; add it in its place"),
         (["low", "high", "low"], "has 'low' twice; name every class once"),
     ],
 )
-def test_an_order_that_is_none(order, said):
-    with pytest.raises(ValueError, match=said):
+def test_invalid_orders(order, message):
+    with pytest.raises(ValueError, match=message):
         ordered_positions(order, ("high", "low"), "level")
 
 
@@ -250,7 +252,7 @@ def test_an_order_that_is_none(order, said):
 
 
 def test_the_smallest_change_to_at_least_a_class():
-    """Found by the search, and by trying all values."""
+    """The search and brute force find the same."""
     attributes = Attribute("a", 0, 8), Attribute("b", 0, 8)
     rules = (
         Rule((NumericCondition("a", 2, 5),), "good", 0.8, relation="at least"),

@@ -1,4 +1,4 @@
-"""What is built is what is published: the wheel, alone with its dependencies, outside the checkout."""
+"""The wheel, installed with its dependencies only, outside the checkout."""
 
 import os
 import re
@@ -36,7 +36,7 @@ def wheel(tmp_path_factory):
 
 
 def run(*command, cwd):
-    """What a command prints, without the settings of whoever runs the tests."""
+    """Return the output of a command, without the settings of the user who runs the tests."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [str(word) for word in command],
@@ -96,7 +96,7 @@ def test_the_wheel_works_in_an_empty_environment(wheel, tmp_path):
         run(python, "-c", "import frri; print(frri.__path__[0])", cwd=tmp_path).strip()
     ).parent
     assert place in site.parents
-    # In the place of a download: the packages of this environment that the wheel asks for.
+    # Instead of a download: the required packages of this environment.
     for name in needed_by(*NEEDED):
         for top in {file.parts[0] for file in distribution(name).files} - {"..", "__pycache__"}:
             if not (site / top).exists():
@@ -107,7 +107,7 @@ def test_the_wheel_works_in_an_empty_environment(wheel, tmp_path):
 
 
 def needed_by(*names):
-    """Packages with all they need, without extras."""
+    """Return packages with all their requirements, without extras."""
     found = set()
     todo = list(names)
     while todo:

@@ -1,4 +1,4 @@
-"""The page in a real browser: what people do with it, and that it decides as Python does."""
+"""The report page in a browser: its use, and equal predictions in Python."""
 
 import importlib
 import inspect
@@ -70,7 +70,7 @@ def test_search_and_sort(visit, wine):
     ruleset, X, y = wine
     page = visit.report(ruleset, X, y)
     known = facts(ruleset, X, y)["rules"]
-    # Rules are numbered in the order shown, which is that of the model.
+    # Rules are numbered in the displayed order, which is that of the model.
     everything = list(range(1, len(ruleset) + 1))
     assert shown(page) == everything
 
@@ -122,7 +122,7 @@ def test_rules_are_in_words_with_a_bar_below_each_condition(visit, wine):
         assert row.locator(".col-then").inner_text() == rule.consequent
 
 
-def test_opened_rule_tells_all(visit, wine):
+def test_an_opened_rule_shows_all_details(visit, wine):
     ruleset, X, y = wine
     known, covers = facts(ruleset, X, y)["rules"], ruleset.covers(X)
     page = visit.report(ruleset, X, y)
@@ -192,7 +192,7 @@ def worded(page, cases):
     )
 
 
-def test_where_a_condition_holds_partly_is_said(visit):
+def test_partial_membership_is_described(visit):
     age = Attribute("age", 20, 80)
     size = Attribute("size", categories=("small", "mid", "large"), kind="ordinal")
     cases = [
@@ -229,7 +229,7 @@ def test_keyboard_alone_is_enough(visit, wine):
 # ------------------------------------------------------------------ what-if
 
 
-def test_what_if_follows_rows_sliders_and_pasted_texts(visit, wine):
+def test_what_if_follows_rows_sliders_and_pasted_text(visit, wine):
     ruleset, X, y = wine
     page = visit.report(ruleset, X, y)
     page.click("#tab-what-if")
@@ -298,7 +298,7 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
         assert f"the lead of {found.decision} over {found.rivals[0].label}:" in (
             page.inner_text(".reason")
         )
-        # The contributions of columns: of the first and the third rule, of the second.
+        # Contributions of columns: of the first and third rule, and of the second.
         parts = [0.0, 0.0]
         for rule in found.firing:
             parts[VOTES[rule.index].attributes == ("b",)] += rule.contribution
@@ -323,8 +323,8 @@ def test_votes_are_added_up_as_in_python(visit, tmp_path):
         assert sure == f"Probability {100 * likely:.0f} %: {hundred}"
         powers = np.exp(found.scores)
         assert powers.max() / powers.sum() == pytest.approx(likely)
-        said = f"the sum of exp(score) over all classes, {100 * likely:.1f} %."
-        assert page.inner_text(".firing").endswith(said)
+        sentence = f"the sum of exp(score) over all classes, {100 * likely:.1f} %."
+        assert page.inner_text(".firing").endswith(sentence)
     page.click("#tab-overview")
     assert "x +0.00, y +0.25, z −0.50" in page.inner_text("#overview-view")
     field = edit_rule(page, 1).get_by_label("Vote")
@@ -342,7 +342,7 @@ def signed(value):
     return f"{value:+.2f}".replace("-", "−")
 
 
-def test_what_a_missing_value_counts_as_is_said(visit):
+def test_imputed_values_are_shown(visit):
     page = visit.report(VOTES, [[None, None]], ["x"])
     page.click("#tab-what-if")
     assert [page.input_value(f"#value-{j}") for j in (0, 1)] == ["2", "1"]
@@ -417,7 +417,7 @@ def test_edits_take_effect_at_once_can_be_undone_and_downloaded(visit, wine, tmp
     opened.get_by_label("holds from").first.press("Enter")
     assert "must ascend" in opened.locator(".error").inner_text()
 
-    # Any step can be gone to; what was undone is still there.
+    # The history returns to any step, and keeps undone steps.
     steps = page.locator("#history ol .link")
     assert steps.count() == 7
     steps.nth(1).click()
@@ -441,7 +441,7 @@ def percent(share):
 
 
 def table_of(page, card):
-    """The rows of the table in a card of the overview, as texts."""
+    """Return the rows of the table in a card of the overview, as strings."""
     section = page.locator(
         ".overview .card", has=page.get_by_role("heading", name=card, exact=True)
     )
@@ -454,7 +454,7 @@ def table_of(page, card):
 
 
 def check_overview(page, model, X, y):
-    """Whatever the page shows is what Python computes for the model shown."""
+    """Check that the page shows the results of Python for the displayed model."""
     page.click("#tab-overview")
     page.wait_for_selector(".overview:not(:has([aria-busy]))")
     expected = facts(model, X, y)
@@ -471,7 +471,7 @@ def check_overview(page, model, X, y):
     for truth, decided, n in expected["performance"]["confusion"]:
         counts[truth, decided] = n
     cells = table_of(page, "Confusion matrix")
-    # After an edit, what changed stands behind the number.
+    # After an edit, the change follows the number.
     shown = [[int(cell.split()[0]) for cell in row[1:-3]] for row in cells]
     assert shown == counts.tolist()
     for c, row in enumerate(cells):
@@ -486,7 +486,7 @@ def check_overview(page, model, X, y):
         assert int(row[-1]) == used[row[0]]
 
 
-def test_what_is_shown_belongs_to_the_rules_shown(visit, wine, tmp_path):
+def test_results_belong_to_the_displayed_rules(visit, wine, tmp_path):
     ruleset, X, y = wine
     page = visit.report(ruleset, X, y)
     check_overview(page, ruleset, X, y)
@@ -516,7 +516,7 @@ def test_what_is_shown_belongs_to_the_rules_shown(visit, wine, tmp_path):
     again = edit(3)
     assert again.about["edits"] == 3
     assert again.rules == ruleset.rules[3:]
-    # A page about the downloaded model says the same.
+    # A page of the downloaded model shows the same.
     check_overview(visit.report(again, X, y), again, X, y)
     for _ in range(3):
         page.locator("#edit-bar").get_by_role("button", name="Undo").click()
@@ -538,7 +538,7 @@ def test_an_edit_in_python_takes_the_proof_off_the_page(visit, wine):
     assert "Edits since" in page.inner_text("#overview-view")
 
 
-# What is done in the page, and the same in Python.
+# Edits on the page, and the same edits in Python.
 CHANGES = {
     "bound": lambda rules: rules.with_changed_rule(
         0, conditions=(NumericCondition("n", 1.0, 2.5, 4.0, 5.0), *rules[0].conditions[1:])
@@ -596,14 +596,14 @@ def test_edits_do_what_they_do_in_python(visit, tmp_path, fallback):
     training = training.with_statistics(X, y)
     sizes = {rule.statistics.covered for rule in training}
     assert min(sizes) > 0
-    # Which rows there are is all the same to the fallback.
+    # The fallback does not depend on the rows.
     others = ((X[:40], y[:40]), ()) if fallback == "priors" else ()
     for table in ((X, y), *others):
         page = visit.report(training, *table)
         for what, change in CHANGES.items():
             change_in_page(page, what)
             found, expected = download(page, tmp_path), change(training)
-            # Where all training rows are there, the page counts again.
+            # If all training rows are embedded, the page counts again.
             if len(table) and len(table[0]) == len(X):
                 expected = expected.with_statistics(X, y)
             (entry,) = found.about["log"]
@@ -776,7 +776,7 @@ def test_filter_keystrokes_redraw_little_with_many_rules_and_rows(visit, large):
     assert page.locator("tr.rule").count() < 100
 
 
-def test_paper_shows_every_rule(visit, wine, large):
+def test_print_shows_every_rule(visit, wine, large):
     page = visit.open(large)
     assert page.locator("tr.rule").count() < 100
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -796,7 +796,7 @@ def test_edits_are_accessible(visit, wine, look):
     edit_rule(page, 1)
     remove_rule(page, 3)
     open_history(page)
-    # What is dark differs from what is light by its colours.
+    # The dark and the light page differ in colors.
     assert violations(page, ["color-contrast"] if look == "dark" else None) == []
     if look == "narrow":
         page.set_viewport_size({"width": 320, "height": 640})
@@ -813,7 +813,7 @@ BROKEN = """() => [...document.querySelectorAll("main .short, .matters .short")]
 
 
 def models_of_every_kind():
-    """Two classes, many classes, and every semantics, with classes that have longer names."""
+    """Yield models of two classes, of many classes, and of every semantics, with long names of classes."""
     at_least = [NumericCondition("a", bound, bound + 1) for bound in range(15)]
     names = [f"not_recommended_{k}" for k in range(15)]
     for n in (2, 15):
@@ -847,7 +847,7 @@ def test_every_kind_is_accessible_in_light_and_dark_and_on_phones(pages, k):
     assert violations(page, ["color-contrast"]) == []
 
 
-def test_colours_follow_the_system_until_the_button_is_pressed(visit, wine):
+def test_colors_follow_the_system_until_the_button_is_pressed(visit, wine):
     page = visit.report(*wine, color_scheme="dark")
     background = "getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(background)
@@ -905,7 +905,7 @@ MANY = tuple(f"class {k}" for k in range(300))
 
 
 @pytest.mark.parametrize(
-    ("ruleset", "X", "y", "says"),
+    ("ruleset", "X", "y", "text"),
     [
         (simple(rules=()), None, None, "This model has no rules"),
         (simple(rules=()), [[1, "p"]], ["x"], "This model has no rules"),
@@ -928,9 +928,9 @@ MANY = tuple(f"class {k}" for k in range(300))
         ),
     ],
 )
-def test_unusual_models_have_a_sensible_page(visit, ruleset, X, y, says):
+def test_unusual_models_have_a_sensible_page(visit, ruleset, X, y, text):
     page = visit.report(ruleset, X, y)
-    assert says in page.inner_text("#rule-count")
+    assert text in page.inner_text("#rule-count")
     if len(ruleset):
         page.locator("tr.rule .opener").first.click()
     page.click("#tab-what-if")
@@ -947,7 +947,7 @@ def test_unusual_models_have_a_sensible_page(visit, ruleset, X, y, says):
     remove_rule(page, len(ruleset) + 1)
 
 
-def test_sampled_rows_are_said_to_be(visit, wine, tmp_path):
+def test_sampled_rows_are_described_as_such(visit, wine, tmp_path):
     ruleset, X, y = wine
     write_report(ruleset, tmp_path / "sample.html", X, y, max_rows=40)
     page = visit.open(tmp_path / "sample.html")
@@ -961,11 +961,11 @@ def test_sampled_rows_are_said_to_be(visit, wine, tmp_path):
     page.press("#row-number", "Enter")
     assert page.inner_text(".truth").startswith(f"Row {row + 1}")
     remove_rule(page, 1)
-    # Of an edited model no more is known than what the embedded rows tell.
+    # The statistics of an edited model are those of the embedded rows.
     assert "Accuracy on 40 embedded rows: " in page.inner_text("#opening")
     page.click("#tab-overview")
-    said = page.inner_text(".overview")
-    assert "of 40 embedded new rows are classified correctly. As learned: " in said
+    text = page.inner_text(".overview")
+    assert "of 40 embedded new rows are classified correctly. As learned: " in text
 
 
 def test_notebooks_show_the_page_and_cannot_break_it(visit, wine):
@@ -980,7 +980,7 @@ def test_notebooks_show_the_page_and_cannot_break_it(visit, wine):
     frame.locator("tr.rule .opener").first.click()
     assert frame.locator(".opened-rule").first.is_visible()
     assert frame.locator("h1").evaluate("node => getComputedStyle(node).color") != "rgb(255, 0, 0)"
-    # As wide as a notebook, it is no phone: rules are rows of a table.
+    # At the width of a notebook, rules are rows of a table, unlike on a phone.
     assert frame.locator(".rules thead").is_visible()
     frame.locator("#tab-what-if").click()
     assert frame.locator(".decision").inner_text() in wine[0].classes

@@ -1,4 +1,4 @@
-"""Cases, the flow of rows through rules, and edits with their consequences."""
+"""The report page: cases, the flow of rows through rules, and effects of edits."""
 
 import ast
 
@@ -16,7 +16,7 @@ from frri.rules import compare
 
 @pytest.fixture(scope="module")
 def model(wine):
-    """Rules with wrong decisions, contested rows and rows that no rule covers."""
+    """Return rules with errors, contested rows and uncovered rows."""
     ruleset, X, y = wine
     random = np.random.default_rng(0)
     rows = (X + random.normal(0, X.std() * 0.6, X.shape)).round(2)
@@ -89,8 +89,8 @@ def test_cells_of_the_confusion_matrix_open_their_rows(page, model):
     chosen = page.locator("#case-filter option:checked").inner_text()
     assert chosen == f"{truth} called {decided} ({len(expected)})"
     page.locator(".cases td .link").first.click()
-    said = page.inner_text(".truth")
-    assert said == f"Row wine {expected[0]} is {truth} in the data: the decision is wrong."
+    text = page.inner_text(".truth")
+    assert text == f"Row wine {expected[0]} is {truth} in the data: the decision is wrong."
     page.click("#tab-cases")
     page.select_option("#case-filter", "all")
 
@@ -126,7 +126,7 @@ def test_bounds_are_dragged_and_consequences_listed(pages, model, tmp_path):
     page.mouse.down()
     page.mouse.move(box["x"] + 40, box["y"] + 8, steps=3)
     page.wait_for_selector("#edit-bar:visible")
-    # What would happen is shown before it is let go.
+    # The effect is shown before the bound is released.
     assert page.locator("#edit-bar [role=status]").inner_text().startswith("if you let go")
     assert page.evaluate("frri.store.steps.length") == 0
     page.mouse.up()
@@ -152,7 +152,7 @@ def test_bounds_are_dragged_and_consequences_listed(pages, model, tmp_path):
     page.click("#tab-overview")
     shown = page.locator(".difference").all_inner_texts()
     assert sum(int(text.replace("−", "-")) for text in shown) == 0
-    # A page about the downloaded model tells what was done to it, and goes on from there.
+    # A page of the downloaded model shows its history of edits, and continues it.
     again = RuleSet.from_dict(edited.to_dict()).without_rule(0)
     assert again.about["log"] == log
     other = pages.report(again, X, y)
@@ -182,7 +182,7 @@ def two_class_models():
             yield name, ruleset.with_decision({"malignant": 5}), *rows
 
 
-def cut_off_figures(truth, called):
+def cut_off_measures(truth, called):
     hits, misses = (called & truth).sum(), (~called & truth).sum()
     alarms, rest = (called & ~truth).sum(), (~called & ~truth).sum()
     pairs = {
@@ -198,7 +198,7 @@ def cut_off_figures(truth, called):
     ]
 
 
-def shown_figures(page):
+def shown_measures(page):
     return page.locator(".cutoff tr").evaluate_all(
         "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText))"
     )
@@ -211,7 +211,7 @@ def set_cut_off(page, cut):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_cut_off_has_the_figures_of_python_and_costs_that_keep_it(visit):
+def test_a_cut_off_has_the_measures_of_python_and_costs_that_keep_it(visit):
     for name, ruleset, X, y in two_class_models():
         page = visit.report(ruleset, X, y)
         page.click("#tab-overview")
@@ -219,14 +219,14 @@ def test_a_cut_off_has_the_figures_of_python_and_costs_that_keep_it(visit):
         n_kept = 0
         for position, label in enumerate(ruleset.classes):
             page.select_option("#positive-class", label=label)
-            assert shown_figures(page) == cut_off_figures(y == label, ruleset.predict(X) == label)
+            assert shown_measures(page) == cut_off_measures(y == label, ruleset.predict(X) == label)
             assert "This is the cut-off of the model" in page.inner_text(".cutoff")
             equal = ruleset.with_decision("accuracy")
             likely = equal.predict_proba(X)[:, position]
             for cut in (0.07, 0.31, 0.62, 0.93):
                 set_cut_off(page, cut)
                 called = likely >= cut
-                assert shown_figures(page) == cut_off_figures(y == label, called), (name, cut)
+                assert shown_measures(page) == cut_off_measures(y == label, called), (name, cut)
                 codes = page.locator(".cutoff code").all_inner_texts()
                 if not codes:
                     assert "No costs" in page.inner_text(".cutoff")
@@ -235,7 +235,7 @@ def test_a_cut_off_has_the_figures_of_python_and_costs_that_keep_it(visit):
                 costs = ast.literal_eval(codes[0].removeprefix("ruleset.with_decision(")[:-1])
                 kept = ruleset.with_decision(costs)
                 assert ((kept.predict(X) == label) == called).all(), (name, cut, costs)
-        # Costs do not alter what the nearest rule or rules of one class decide.
+        # Costs do not change predictions by the nearest rule or by rules of one class.
         assert n_kept >= {"additive": 8, "ripper": 4}.get(name, 0)
         page.click("text=Model's decision")
         assert "This is the cut-off of the model" in page.inner_text(".cutoff")
@@ -263,7 +263,7 @@ def test_the_cheapest_cut_off_is_that_of_all_cut_offs(visit):
         assert cost(cut) == pytest.approx(least)
         assert f"mean cost of {least:.3g} per row" in page.inner_text(".cutoff")
         called = decided if cut == 0.5 else likely >= cut
-        assert shown_figures(page) == cut_off_figures(truth, called)
+        assert shown_measures(page) == cut_off_measures(truth, called)
     assert violations(page) == []
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

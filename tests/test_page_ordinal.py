@@ -1,4 +1,4 @@
-"""The page of rules for ordered classes: at least and at most a class, and numbers that move the answer."""
+"""The report page of ordinal classification: rules for bounds of classes and rules that move a score."""
 
 import json
 
@@ -54,15 +54,15 @@ Y = np.array(["low", "mid", "high"])[np.clip((X["a"] // 3).to_numpy().astype(int
 
 
 @pytest.mark.parametrize(
-    ("ruleset", "says"),
+    ("ruleset", "text"),
     [(BOUNDS, "≥ mid"), (MOVES, "+2.50")],
     ids=["at least", "moves"],
 )
-def test_ordered_classes_are_shown_decided_and_edited(pages, ruleset, says, tmp_path):
+def test_ordinal_rules_are_shown_applied_and_edited(pages, ruleset, text, tmp_path):
     page = pages.report(ruleset, X, Y)
     assert sorted(shown(page)) == list(range(1, len(ruleset) + 1))
     page.click("[data-rule='1'] .opener")
-    assert " ".join(page.inner_text("[data-rule='1'] .col-then").split()) == says
+    assert " ".join(page.inner_text("[data-rule='1'] .col-then").split()) == text
     known = facts(ruleset, X, Y)
     assert known["performance"]["accuracy"] == (ruleset.predict(X) == Y).mean()
     assert page.locator(".col-decides").count() == 0
@@ -74,7 +74,7 @@ def test_ordered_classes_are_shown_decided_and_edited(pages, ruleset, says, tmp_
         page.press("#row-number", "Enter")
         assert page.inner_text(".decision") == answers[i]
         settle(page)
-    # Shares of ordered classes are no calibrated probabilities, and so no percentages.
+    # Scores of ordinal classes are not calibrated probabilities, and therefore not percentages.
     page.click("text=How it is computed")
     assert "%" not in page.inner_text(".scores")
     assert page.inner_text(".sure").startswith("Of ")

@@ -1,4 +1,4 @@
-"""The page of rules that predict numbers: what it shows is what Python predicts and measures."""
+"""The report page of regression: equal predictions and measures in Python."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,7 @@ from frri.rules.measures import measure_regression
 from frri.table import to_matrix
 from test_page_whatif import NEAREST
 
-# A third of the rows is enough to tell numbers apart, and learned in a tenth of the time.
+# A third of the rows is enough, and takes a tenth of the time.
 X, Y = (
     table[::3].reset_index(drop=True) for table in load_diabetes(return_X_y=True, as_frame=True)
 )
@@ -42,7 +42,7 @@ PHONE = {"width": 390, "height": 844}
     ids=["added", "mean"],
 )
 def shown_model(request, pages):
-    """A model and its page, opened once."""
+    """Return a model and its page, opened once."""
     ruleset = request.param.fit(X, Y).ruleset_
     return ruleset, pages.report(ruleset, X, Y)
 
@@ -51,7 +51,7 @@ def number_of(text):
     return float(text.replace("−", "-"))
 
 
-def said_by(ruleset):
+def consequents_of(ruleset):
     if ruleset.semantics.meaning.adds:
         return [rule.weight * rule.consequent for rule in ruleset]
     return [rule.consequent for rule in ruleset]
@@ -82,13 +82,13 @@ def test_the_held_out_error_comes_first(pages):
     page.click("#tab-overview")
     assert page.inner_text(".errors .figure") == "51.5"
     mae = SHOW(np.abs(ruleset.predict(X) - Y).mean())
-    said = page.inner_text(".errors")
+    text = page.inner_text(".errors")
     basis = f"on new data (5-fold cross-validation); {mae} on {len(X)} training rows;"
-    assert f"mean absolute error {basis}" in said
-    assert f"Computed on the {len(X)} training rows; expect larger errors on new data." in said
+    assert f"mean absolute error {basis}" in text
+    assert f"Computed on the {len(X)} training rows; expect larger errors on new data." in text
 
 
-def test_rules_are_ordered_by_what_they_say(shown_model):
+def test_rules_are_ordered_by_their_consequents(shown_model):
     ruleset, page = shown_model
     page.click("#tab-rules")
     assert shown(page) == list(range(1, min(len(ruleset), 20) + 1))
@@ -98,16 +98,16 @@ def test_rules_are_ordered_by_what_they_say(shown_model):
         assert page.inner_text(".rules tbody tr:last-child") == f"Base: {base}"
         assert page.inner_text("th.col-then button") == f"Adds to {ruleset.target}"
     page.click("th.col-then button")
-    said = said_by(ruleset)
-    order = (np.argsort(-np.array(said), kind="stable") + 1).tolist()
+    consequents = consequents_of(ruleset)
+    order = (np.argsort(-np.array(consequents), kind="stable") + 1).tolist()
     assert shown(page) == order[: len(shown(page))]
     sign = "+" if ruleset.semantics.meaning.adds else ""
     edges = facts(ruleset)["numbers"]["said"] if sign else np.quantile(Y, [0.2, 0.4, 0.6, 0.8])
-    levels = find_levels(np.array(said), list(edges))
+    levels = find_levels(np.array(consequents), list(edges))
     for number in shown(page):
         r = number - 1
         row = page.locator(f"[data-rule='{number}']")
-        shortly = f"{'+' if sign and said[r] >= 0 else ''}{SHOW(said[r])}"
+        shortly = f"{'+' if sign and consequents[r] >= 0 else ''}{SHOW(consequents[r])}"
         assert row.locator(".col-then").inner_text() == shortly.replace("-", "−")
         covers = ruleset.covers(X)[:, r].mean()
         assert abs(number_of(row.locator(".col-coverage").inner_text()[:-2]) - 100 * covers) < 0.51
@@ -137,9 +137,9 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
         # Contributions of columns, each with the value of the row.
         degrees = ruleset.decide(X.iloc[[i]]).degrees[0]
         parts = {}
-        for rule, degree, said in zip(ruleset, degrees, said_by(ruleset), strict=True):
+        for rule, degree, consequent in zip(ruleset, degrees, consequents_of(ruleset), strict=True):
             key = tuple(sorted(set(rule.attributes)))
-            parts[key] = parts.get(key, 0.0) + degree * said
+            parts[key] = parts.get(key, 0.0) + degree * consequent
         parts = {key: part for key, part in parts.items() if part}
         lines = page.locator(".contributions li").all_inner_texts()
         assert lines[0].split()[-1] == SHOW(ruleset.base[0])
@@ -157,22 +157,22 @@ def test_what_if_predicts_and_explains_as_python_does(shown_model):
         listed = page.locator(".reason .fired").all_inner_texts()
         assert len(listed) == min((shares > 0).sum(), 12)
         for text in listed:
-            r, share, said = re.search(
+            r, fraction, consequent = re.search(
                 r"Rule (\d+)\s.*?([\d.]+) % of (\S+)", text, re.DOTALL
             ).groups()
-            assert float(share) == pytest.approx(100 * shares[int(r) - 1], abs=0.51)
-            assert said == SHOW(ruleset[int(r) - 1].consequent)
-    # Below each column: how far it alone moves the prediction.
+            assert float(fraction) == pytest.approx(100 * shares[int(r) - 1], abs=0.51)
+            assert consequent == SHOW(ruleset[int(r) - 1].consequent)
+    # Below each column: the change of the prediction by this column alone.
     for j, name in enumerate(X.columns):
         if name not in ruleset.used_attributes:
             continue
         grid = np.linspace(X[name].min(), X[name].max(), 200)
         along = ruleset.predict(pd.concat([X.iloc[[i]]] * 200).assign(**{name: grid}))
-        said = page.locator(".value", has=page.locator(f"#value-{j}")).locator(".reach")
+        effect = page.locator(".value", has=page.locator(f"#value-{j}")).locator(".reach")
         if np.ptp(along) < 1e-9:
-            assert said.inner_text() == "no effect here"
+            assert effect.inner_text() == "no effect here"
         else:
-            low, high = re.match(r"Prediction (\S+) to (\S+)", said.inner_text()).groups()
+            low, high = re.match(r"Prediction (\S+) to (\S+)", effect.inner_text()).groups()
             expected = [along.min(), along.max()]
             assert [number_of(low), number_of(high)] == pytest.approx(expected, abs=1.5)
     assert violations(page) == []
@@ -198,7 +198,7 @@ def test_changes_that_reach_a_target_are_those_of_python(shown_model):
             reached = nearest["prediction"] - value
             assert (reached >= 0) if side == "at_least" else (reached <= 0)
             assert len(nearest["changed"]) == len(change.changes)
-            # The search of two columns, here and there, need not find the least.
+            # The searches of two columns, on the page and in Python, need not find the minimum.
             assert nearest["cost"] <= change.cost * 1.01
             assert nearest["cost"] >= change.bound - 1e-9
             if len(change.changes) == 1:
@@ -216,7 +216,7 @@ def test_a_target_is_asked_for_and_reached(shown_model):
     answer = ruleset.predict(X)[row]
     page.evaluate(f"frri.actions.tryRow({row})")
     settle(page)
-    # The next fifth towards the middle, until another number is typed.
+    # The next quintile towards the median, until another number is entered.
     assert page.input_value("#target-side") == "at most"
     assert page.input_value("#target") == SHOW(np.quantile(Y, 0.8))
     assert 1 <= page.locator(".changes li").count() <= 2
@@ -298,16 +298,18 @@ def test_the_overview_has_the_measures_and_fits_a_phone_in_the_dark(shown_model)
     page.set_viewport_size(PHONE)
     page.click("#tab-overview")
     found = SimpleNamespace(**measure_regression(Y.to_numpy(), ruleset.predict(X)))
-    told = dict(
+    measures = dict(
         zip(
             *(page.locator(f".errors {part}").all_inner_texts() for part in ("dt", "dd")),
             strict=True,
         )
     )
     low, high = found.r2_interval
-    assert told["R²"] == f"{found.r2:.2f}, 95 % interval {low:.2f} to {high:.2f}"
+    assert measures["R²"] == f"{found.r2:.2f}, 95 % interval {low:.2f} to {high:.2f}"
     low, high = map(SHOW, found.rmse_interval)
-    assert told["Root mean squared error"] == f"{SHOW(found.rmse)}, 95 % interval {low} to {high}"
+    assert (
+        measures["Root mean squared error"] == f"{SHOW(found.rmse)}, 95 % interval {low} to {high}"
+    )
     squares = page.locator("#overview-view .scatter .dots").evaluate_all(
         "all => all.map(e => e.getAttribute('d'))"
     )
@@ -337,8 +339,8 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
         found = SimpleNamespace(**measure_regression(Y.to_numpy(), answers))
         assert figure(page, "Mean absolute error") == SHOW(found.mae)
         assert figure(page, "Root mean squared error") == SHOW(found.rmse)
-        said = f"Mean absolute error on {len(X)} given rows: {SHOW(found.mae)} (was"
-        assert said in page.inner_text("#opening")
+        sentence = f"Mean absolute error on {len(X)} given rows: {SHOW(found.mae)} (was"
+        assert sentence in page.inner_text("#opening")
         gained = np.abs(before - Y) - np.abs(answers - Y)
         lists = {"nearer": gained > 1e-7, "farther": gained < -1e-7}
         for name, rows in lists.items():
@@ -353,7 +355,7 @@ def test_edits_are_measured_listed_logged_and_undone(shown_model, tmp_path):
     field.press("Enter")
     page.wait_for_selector("#edit-bar:visible")
     edited = check()
-    assert said_by(edited)[0] == pytest.approx(12.5)
+    assert consequents_of(edited)[0] == pytest.approx(12.5)
     assert edited.rules[1:] == ruleset.rules[1:]
     page.fill("#reason-0", "a guess")
     page.press("#reason-0", "Enter")
@@ -402,8 +404,8 @@ MIXED = RuleSet(
 ROWS = pd.DataFrame({"a": [0.0, 3.0, np.nan], "b": ["q", "p", "q"]})
 
 
-def test_categories_gaps_and_rows_without_numbers(pages):
-    # A file may say anything about intervals.
+def test_categories_missing_values_and_rows_without_target(pages):
+    # A file may contain any value for intervals.
     page = pages.report(replace(MIXED, about={"intervals": {"half_widths": [3, ["x", 1]]}}), ROWS)
     assert (
         page.inner_text("#opening")
@@ -421,7 +423,7 @@ def test_categories_gaps_and_rows_without_numbers(pages):
     assert "Unknown: give the report rows whose number is known" in page.inner_text("main")
 
 
-def test_facts_of_numbers_are_checked_and_measured():
+def test_data_of_regression_reports_are_checked_and_measured():
     truth = [9.0, 15.0, 9.5]
     known = facts(MIXED, ROWS, truth)
     assert known["performance"]["mae"] == pytest.approx(0.5)
@@ -429,7 +431,7 @@ def test_facts_of_numbers_are_checked_and_measured():
     counts = np.array(known["attributes"][1]["histogram"]["counts"])
     assert counts.sum(axis=0).tolist() == [1, 2]
     assert known["attributes"][0]["importance"] > known["attributes"][1]["importance"]
-    # A constant number has no R squared to lose.
+    # R² of a constant target is undefined; the importance is 0.
     assert {one.drop for one in permutation_importance(MIXED, ROWS, np.ones(3))} == {0.0}
     with pytest.raises(ValueError, match="Expected 3 numbers, one per row, got 2"):
         facts(MIXED, ROWS, truth[:2])
@@ -457,6 +459,6 @@ def test_from_a_table_of_numbers_to_its_page(tmp_path, capsys):
     assert main(["report", str(model), str(table), "-o", str(page)]) == 0
     assert "Wrote" in capsys.readouterr().err
     text = page.read_text(encoding="utf-8")
-    said = r"On new data predictions are off by [\d.]+ on average \(predicting the mean: [\d.]+\); R² 0\.\d\d \([^)]+\)\."
-    assert re.search(said, text)
+    pattern = r"On new data predictions are off by [\d.]+ on average \(predicting the mean: [\d.]+\); R² 0\.\d\d \([^)]+\)\."
+    assert re.search(pattern, text)
     assert "On the 120 given rows" not in text

@@ -1,4 +1,4 @@
-"""The rules in words, sizes and names, addresses, right-to-left names and numbers."""
+"""The report page: rules in words, sizes, names, addresses, right-to-left names and numbers."""
 
 import json
 import re
@@ -64,7 +64,7 @@ def test_layers_count_rows_as_numpy_does(page, wine):
                 assert found[name] == expected
 
 
-def test_paper_has_every_rule_in_words(pages, wine):
+def test_print_has_every_rule_in_words(pages, wine):
     from pypdf import PdfReader
 
     page = pages.report(*wine)
@@ -75,21 +75,21 @@ def test_paper_has_every_rule_in_words(pages, wine):
     assert page.inner_text("#opening") in text
     for words in page.locator(".ifs > li > .name").all_inner_texts():
         assert words in text
-    # Headings are not broken, and the matrix is not clipped.
+    # Headings are not split, and the matrix is not clipped.
     assert "Rule If Then Decides Correct" in text
     assert re.search(
         r"decided → .* recall specificity precision Barbera (\d+ ){3}(\d+ % \d+–\d+ ){3}", text
     )
 
 
-def test_the_overview_is_ready_for_paper_before_it_is_seen(pages):
+def test_the_overview_can_be_printed_before_it_is_opened(pages):
     learner = AdditiveRulesRegressor(max_rules=3).fit([[i, -i % 7] for i in range(60)], range(60))
     page = pages.report(learner.ruleset_, [[i, -i % 7] for i in range(60)], list(range(60)))
     page.wait_for_function("() => document.querySelectorAll('#overview-view .effect').length > 0")
     assert page.locator("#panel-overview").is_hidden()
 
 
-def test_what_matters_is_at_the_head_with_its_direction(page, wine):
+def test_important_columns_are_at_the_top_with_their_directions(page, wine):
     ruleset, X, y = wine
     known = {a["name"]: a["importance"] for a in facts(ruleset, X, y)["attributes"]}
     rows = page.locator("#matters tbody tr")
@@ -102,7 +102,7 @@ def test_what_matters_is_at_the_head_with_its_direction(page, wine):
     )
     page.wait_for_timeout(500)
     chosen = X.iloc[[k * len(X) // 60 for k in range(60)]]
-    for name, said in zip(names, rows.locator(".direction").all_inner_texts(), strict=True):
+    for name, direction in zip(names, rows.locator(".direction").all_inner_texts(), strict=True):
         bounds = {
             bound
             for rule in ruleset
@@ -118,18 +118,18 @@ def test_what_matters_is_at_the_head_with_its_direction(page, wine):
                 for value in sorted(places)
             ]
         )
-        if not said:
+        if not direction:
             assert np.ptp(curves, axis=0).max() < 0.02
             continue
-        label = re.sub("^if higher, more often |: .*$", "", said)
+        label = re.sub("^if higher, more often |: .*$", "", direction)
         along = curves[:, ruleset.classes.index(label)]
         fall, rise = ((np.maximum.accumulate(way * along) - way * along).max() for way in (1, -1))
         turn = max(0.02, 0.1 * np.ptp(along))
-        if said.startswith("if higher"):
+        if direction.startswith("if higher"):
             assert label == ruleset.classes[(curves[-1] - curves[0]).argmax()]
             assert rise >= turn > fall
         else:
-            assert (rise >= turn) == ("rises" in said)
+            assert (rise >= turn) == ("rises" in direction)
             assert fall >= turn
 
 
@@ -174,7 +174,7 @@ def test_many_rules_and_columns_fit_on_a_laptop(pages):
     X = random.random((40, 200))
     page = pages.report(RuleSet(rules, attributes, (0, 1)), X, X[:, 0] > 0.5, viewport=LAPTOP)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    # On a small laptop the head leaves room for six rules of three conditions.
+    # On a small laptop, six rules of three conditions fit below the head.
     page.set_viewport_size({"width": 1366, "height": 768})
     box = page.locator("#opening").bounding_box()
     assert box["y"] + box["height"] < 240
@@ -183,7 +183,7 @@ def test_many_rules_and_columns_fit_on_a_laptop(pages):
     assert "nothing" in page.locator(".rule.idle .col-decides").first.inner_text()
 
 
-def test_sizes_and_what_comes_back_are_shown(pages, wine, tmp_path):
+def test_sizes_and_stability_are_shown(pages, wine, tmp_path):
     _, X, y = wine
     X, y = X[::3], y[::3]
     learner = AdditiveRulesClassifier().fit(X, y)
@@ -233,8 +233,8 @@ def test_compared_algorithms_are_in_the_overview(pages, wine):
     right = f"{100 * (ruleset.predict(X[::2]) == y[::2]).mean():.0f} %"
     card = page.locator(".card", has=page.get_by_role("heading", name="Accuracy"))
     assert card.locator(".figure").inner_text() == "90 %"
-    said = f"on new data (5-fold cross-validation); {right} on the 89 training rows."
-    assert card.locator(".figure + p").inner_text() == said
+    sentence = f"on new data (5-fold cross-validation); {right} on the 89 training rows."
+    assert card.locator(".figure + p").inner_text() == sentence
     card = page.locator(".card", has=page.get_by_role("heading", name="Compared algorithms"))
     lines = [row.split("\t") for row in card.locator("tr").all_inner_texts()]
     assert lines == [
@@ -250,7 +250,7 @@ def test_the_held_out_matrix_comes_first(pages):
         (Attribute("a", 0, 9),),
         ("no", "yes"),
     )
-    # By another measure, so that the accuracy is that of the matrix.
+    # The score is another measure, so that the accuracy is that of the matrix.
     estimate = {"measure": "log loss", "score": 0.4, "interval": [0.3, 0.5], "rows": 50, "folds": 5}
     estimate |= {
         "baseline": {"score": 0.7},
@@ -307,7 +307,7 @@ def test_rows_that_no_rule_covers_are_one_row_of_the_table(pages):
     assert page.locator("tr.nobody").count() == 1
 
 
-# ------------------------------------------------------------------ sizes of texts, names and controls
+# ------------------------------------------------------------------ sizes of text, names and controls
 
 TABS = ("rules", "what-if", "cases", "overview")
 PHONE = {"width": 390, "height": 844}
@@ -381,7 +381,7 @@ def test_long_names_keep_to_their_places(pages, long_names):
 
 
 @pytest.mark.parametrize("size", [PHONE, LAPTOP])
-def test_texts_can_be_read_and_controls_touched(pages, wine, size):
+def test_text_is_legible_and_controls_are_large_enough(pages, wine, size):
     page = pages.report(*wine, viewport=size)
     for name in TABS:
         page.click(f"#tab-{name}")
@@ -394,7 +394,7 @@ def test_texts_can_be_read_and_controls_touched(pages, wine, size):
             assert page.evaluate(SMALL_TARGETS) == []
 
 
-def test_paper_shows_each_column_head_once(pages, wine):
+def test_print_shows_each_column_head_once(pages, wine):
     page = pages.report(*wine, viewport=LAPTOP)
     page.emulate_media(media="print")
     heads = page.locator(".rules th[data-key]")
@@ -504,7 +504,7 @@ IN_ORDER = """(node, pieces) => {
 }"""
 
 
-def test_right_to_left_names_do_not_turn_what_is_beside_them(pages):
+def test_right_to_left_names_do_not_reorder_adjacent_text(pages):
     age, weight, ill, well = "גיל", "عمر", "חולה", "בריא"
     rules = (
         Rule((NumericCondition(age, core_high=-0.52, support_high=-0.1),), ill),
@@ -537,7 +537,7 @@ def test_numbers_have_one_minus_sign(pages):
         page.click(f"#tab-{name}")
         shown = page.inner_text("#app")
         assert not re.findall(r"(?<![\w-])-\d[\d.]*", shown)
-    # What is typed can be copied to other programs.
+    # Typed numbers can be copied to other programs.
     page.click("#tab-what-if")
     page.fill("#value-0", "−0.25")
     page.press("#value-0", "Enter")

@@ -1,4 +1,4 @@
-"""What-if in the browser: strips, what would change the decision, rules that come near, links."""
+"""What-if view in the browser: strips, counterfactuals, nearest rules, links."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def page(pages, wine):
 
 
 def strips(page, ruleset, row):
-    """The pieces of each attribute, by its position."""
+    """Return the segments of each attribute, by its position."""
     found = page.evaluate(
         """async (text) => {
              const [model, row] = JSON.parse(text);
@@ -40,7 +40,7 @@ def strips(page, ruleset, row):
     return dict(json.loads(found))
 
 
-def test_strips_say_what_python_decides_at_every_value(page):
+def test_strips_have_the_decisions_of_python_at_every_value(page):
     random = np.random.default_rng(1)
     rows = random_rows(random, 400)
     rows = rows[rows["colour"] != "never seen"].reset_index(drop=True)
@@ -122,7 +122,7 @@ def test_changes_of_one_attribute_are_those_that_python_proves(page, wine):
     assert n_single > 15
 
 
-def test_what_would_change_it_is_said_kept_and_made(page, wine):
+def test_counterfactuals_are_shown_kept_and_applied(page, wine):
     ruleset, X, _ = wine
     page.fill("#row-number", "71")
     page.press("#row-number", "Enter")
@@ -131,19 +131,19 @@ def test_what_would_change_it_is_said_kept_and_made(page, wine):
     (only,) = change.changes
     offered = page.locator(".changes li p").all_text_contents()
     assert len(offered) == 2
-    said = offered[0]
-    assert said.startswith(
+    sentence = offered[0]
+    assert sentence.startswith(
         f"It would be {change.decision} if {only.attribute} were {only.after:g} instead"
     )
     rule = f"rule {change.deciding.index + 1}"
     nearest = f"; no rule covers it then, and {rule} is the nearest."
-    assert said.endswith(nearest if change.fallback else f" ({rule}).")
+    assert sentence.endswith(nearest if change.fallback else f" ({rule}).")
     assert "proven" in page.inner_text(".change")
     keep = page.get_by_role("button", name=f"Fix {only.attribute}")
     keep.click()
     settle(page)
     assert only.attribute not in page.locator(".changes").inner_text()
-    # It stays fixed over a reload, until it is released.
+    # It stays fixed after a reload, until it is released.
     page.reload()
     keep = page.get_by_role("button", name=f"Fix {only.attribute}")
     assert keep.get_attribute("aria-pressed") == "true"
@@ -198,8 +198,8 @@ CERTAIN = (
 )
 
 
-def test_one_number_says_how_sure_a_decision_is(pages):
-    """Rows that the same rule decides, or a probability that is calibrated; no other percentage."""
+def test_one_number_shows_the_certainty_of_a_decision(pages):
+    """Precision on rows of the same deciding rule, or a calibrated probability; no other percentage."""
     X = np.linspace(0, 10, 21)[:, None]
     y = np.where(X[:, 0] + np.tile([0, 3, -3], 7) > 5, "yes", "no")
     ruleset = RuleSet(CERTAIN, (Attribute("a", 0, 10),), ("no", "yes"))
@@ -230,7 +230,7 @@ def test_one_number_says_how_sure_a_decision_is(pages):
     assert page.inner_text(".sure") == (
         f"Probability {percent} %: about {percent} of 100 such rows are yes."
     )
-    # The number can be computed again from what is written.
+    # The number follows from the other numbers on the page.
     page.click("text=How it is computed")
     score, other = (
         float(text.split()[-1]) for text in page.locator(".scores li").all_inner_texts()[::-1]
@@ -258,8 +258,8 @@ def test_pasted_dates_and_categories_are_read_as_in_python(page):
         assert found == page_values(ruleset, row | {"flag": "True", "code": "1"})
     for text in ("2020-02-30", "2020-13", "9.1.2020", "2020-01-09T24:00"):
         script = "([model, text]) => { try { frri.parseRow(model, text); } catch (error) { return error.message; } }"
-        said = page.evaluate(script, [ruleset.to_dict(), f"{text};True;1"])
-        assert said == f"day must be a date, not “{text}”."
+        message = page.evaluate(script, [ruleset.to_dict(), f"{text};True;1"])
+        assert message == f"day must be a date, not “{text}”."
 
 
 def test_on_a_phone_the_decision_stays_in_view(pages, wine):
@@ -273,7 +273,7 @@ def test_on_a_phone_the_decision_stays_in_view(pages, wine):
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_the_nearest_rule_is_shown_with_what_fails(pages):
+def test_the_nearest_rule_is_shown_with_its_failing_conditions(pages):
     attributes = (Attribute("a", 0, 9), Attribute("b", categories=("p", "q")))
     first = Rule((NumericCondition("a", 3, 4, 5, 6), NominalCondition("b", frozenset("q"))), "x")
     second = Rule((NumericCondition("a", 7, 8),), "y")
@@ -330,7 +330,7 @@ WORDED = """(model) => model.rules.map((rule) => rule.if.map((condition) => {
 
 
 def check_explanations(page, ruleset, rows):
-    """The page explains rows by the numbers and the words of `RuleSet.explain`."""
+    """Check that the page explains rows with the numbers and words of `RuleSet.explain`."""
     model, meaning = ruleset.to_dict(), ruleset.semantics.meaning
     values = [page_values(ruleset, row) for row in rows]
     texts = [[typed(text) for text in rule] for rule in page.evaluate(WORDED, model)]
@@ -350,12 +350,12 @@ def check_explanations(page, ruleset, rows):
             assert texts[r] == [condition.condition for condition in match.conditions]
             degrees = [condition.membership for condition in match.conditions]
             assert found["memberships"][r] == pytest.approx(degrees, abs=1e-12)
-            # In a list, and where none fires, what a rule counts is not what decides.
+            # In a list, and if no rule fires, the weight of a rule does not decide.
             if not meaning.is_list and match in expected.firing:
                 assert found["added"][r] == pytest.approx(match.contribution, abs=1e-12)
         if meaning.adds:
             parts = sum(match.contribution for match in expected.firing)
-            # The page leaves the steps between ordered classes out.
+            # The page omits the steps between ordinal classes.
             base = 0.0 if meaning.task == "ordinal" else expected.base
             assert found["base"] == pytest.approx(base, abs=1e-12)
             assert found["total"] == pytest.approx(base + parts, abs=1e-12)
@@ -373,7 +373,7 @@ def test_explanations_are_those_of_python(page, semantics):
 
 @pytest.mark.parametrize("semantics", MEANINGS)
 def test_explanations_of_edited_rules_are_those_of_python(pages, semantics, tmp_path):
-    """Both words and numbers of a rule that was changed on the page."""
+    """Check words and numbers of a rule that was edited on the page."""
     ruleset = next(one for one, _ in RULESETS if one.semantics.name == semantics and len(one) > 1)
     frame = pd.DataFrame(ROWS)
     page = pages.report(ruleset, frame, ruleset.predict(frame))
@@ -412,7 +412,7 @@ def test_explanations_of_edited_rules_are_those_of_python(pages, semantics, tmp_
 
 @pytest.fixture(scope="module")
 def patients(pages):
-    """Rules as RIPPER learns them from the patients of `frri example`, whose age and sex cannot change."""
+    """Return RIPPER rules of the patients of `frri example`, whose age and sex cannot change."""
     X = pd.read_csv(Path(frri.__file__).parent / "cli" / "patients.csv").drop(columns="visit")
     y = X.pop("risk")
     attributes = [
@@ -480,7 +480,7 @@ NEAREST = """async ([rows, locked, goal]) => {
 
 
 def test_changes_of_one_or_two_columns_are_those_of_python(patients):
-    """The same distance, the same order: fewer columns first, another category costs a whole range."""
+    """Distance and order are the same: fewer columns first, and another category costs a full range."""
     ruleset, X, page = patients
     names, n_pairs = list(X.columns), 0
     for fixed in ((), ("age", "sex")):
@@ -512,13 +512,13 @@ def test_values_that_are_outside_the_training_data_or_no_numbers_are_named(patie
         assert not shown.is_visible(note)
         shown.fill(field, "9999")
         ending = f" and counts as {high}" if ruleset.clip else "; the model extrapolates"
-        said = f"9999 is outside the training data ({low} to {high}){ending}."
-        assert shown.inner_text(note) == said
+        message = f"9999 is outside the training data ({low} to {high}){ending}."
+        assert shown.inner_text(note) == message
         shown.fill(field, "abc")
         assert shown.inner_text(note) == "'abc' is not a number."
         assert shown.inner_text(".decision") == "–"
         assert shown.inner_text(".reason") == shown.inner_text(".change") == ""
-        # Another value alone does not make the row one that can be decided.
+        # Another value alone does not make the row valid.
         shown.locator(".lock").first.click()
         shown.locator(".lock").first.click()
         assert shown.inner_text(".decision") == "–"

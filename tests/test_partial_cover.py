@@ -1,4 +1,4 @@
-"""Partial covers: against all choices there are, with limits, when stopped, and in the learner."""
+"""Partial covers: compared with brute force, with limits, interrupted, and in the estimator."""
 
 import warnings
 
@@ -16,7 +16,7 @@ from thorough import often
 
 @st.composite
 def problems(draw):
-    """Candidates of one or two groups, each on objects of its own; ties and duplicates abound."""
+    """Return candidates of one or two groups on separate objects, with many ties and duplicates."""
     n_objects = draw(st.integers(1, 8))
     n_candidates = draw(st.integers(1, 7))
     groups = draw(st.lists(st.integers(0, 1), min_size=n_candidates, max_size=n_candidates))
@@ -33,7 +33,7 @@ def problems(draw):
     return table, prices, groups
 
 
-# Greedily both are needed, although one suffices.
+# The greedy choice needs both, although one is enough.
 TWO_OF_THREE = np.array([[1, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
 
 
@@ -44,10 +44,10 @@ TWO_OF_THREE = np.array([[1, 1, 1, 0], [0, 0, 1, 1]], dtype=bool)
 )
 @example((TWO_OF_THREE, [2, 0], [0, 0]), 1, [1, 0])
 @settings(max_examples=often(120))
-def test_no_choice_is_worth_more(problem, at_most, left_out):
+def test_no_choice_has_a_higher_objective(problem, at_most, left_out):
     table, prices, groups = problem
     expected = naive.partial_cover(table.tolist(), prices, groups, at_most, left_out)
-    if expected is None:  # too few candidates for what must be covered: nothing to compare
+    if expected is None:  # too few candidates for the required coverage: nothing to compare
         return
     found = partial_cover(
         CoverMatrix.from_dense(table),
@@ -72,7 +72,7 @@ def hard():
 
 
 @pytest.mark.parametrize("limits", [{"work_limit": 0}, {"work_limit": 60_000, "time_limit": 0.0}])
-def test_stopped_early_it_says_how_far_it_may_be(limits):
+def test_an_interrupted_search_reports_its_optimality_gap(limits):
     covers = hard()
     found = partial_cover(covers, np.full(60, 4), np.zeros(60), **limits)
     assert found.worth <= found.bound
@@ -83,7 +83,7 @@ def test_stopped_early_it_says_how_far_it_may_be(limits):
 
 
 def test_the_greedy_choice_respects_the_limits(monkeypatch):
-    """Where the solver has no time at all."""
+    """The solver has a time limit of 0."""
     nothing = type(
         "Answer", (), {"x": None, "status": 1, "mip_node_count": None, "mip_dual_bound": None}
     )
@@ -102,7 +102,7 @@ def test_the_greedy_choice_respects_the_limits(monkeypatch):
     assert covered[60:].sum() == apart[:, 60:].any(axis=0).sum()
 
 
-# --- in the learner
+# --- in the estimator
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def wine():
     return load_wine(return_X_y=True, as_frame=True)
 
 
-def test_each_rule_newly_covers_its_share(wine):
+def test_each_rule_newly_covers_its_fraction(wine):
     X, y = wine
     clf = FRRIClassifier(min_new_coverage=0.05).fit(X, y)
     assert clf.selection_.status == "optimal"
@@ -135,7 +135,7 @@ def test_no_three_rules_cover_more(wine):
     assert (clf.selection_.status, clf.selection_.worth) == ("optimal", clf.selection_.bound)
 
 
-def test_the_fewest_that_cover_a_share(wine):
+def test_the_minimum_number_that_covers_a_fraction(wine):
     X, y = wine
     clf = FRRIClassifier(coverage=0.8).fit(X, y)
     covered = np.setdiff1d(np.arange(len(X)), clf.uncovered_)
@@ -164,7 +164,7 @@ def test_rows_left_out_on_purpose_are_no_reason_to_warn(wine):
         FRRIClassifier(min_new_coverage=0.1).fit(X, y)
 
 
-def test_a_search_cut_short_says_so(wine, monkeypatch):
+def test_an_interrupted_search_is_reported(wine, monkeypatch):
     solve = partial_cover.__globals__["milp"]
 
     def unproved(*given, **options):
@@ -199,7 +199,7 @@ def test_limits_that_make_no_sense(parameters, message):
         FRRIClassifier(**parameters).fit([[0.0], [1.0]], [0, 1])
 
 
-def test_the_claim_travels_with_the_file(wine, tmp_path):
+def test_the_claim_is_saved_in_the_file(wine, tmp_path):
     clf = FRRIClassifier(max_rules=4).fit(*wine)
     clf.ruleset_.save(tmp_path / "rules.json")
     assert (

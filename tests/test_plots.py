@@ -1,4 +1,4 @@
-"""Pictures of rules."""
+"""Figures of rules."""
 
 import re
 import sys
@@ -92,7 +92,7 @@ def test_a_map_has_a_core_and_a_support_per_rule(arguments):
     assert len(figure.axes[0].patches) == 4
 
 
-def test_no_texts_overlap():
+def test_no_labels_overlap():
     figure = plots.plot_rule(RULES, 0, TABLE, LABELS)
     figure.canvas.draw()
     for axes in figure.axes:
@@ -111,7 +111,7 @@ def test_no_texts_overlap():
         (lambda: plots.plot_map(RULES, "day", "a", TABLE, LABELS[:3]), "Expected 60 labels"),
     ],
 )
-def test_pictures_that_cannot_be_drawn(draw, message):
+def test_figures_that_cannot_be_drawn(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
 
@@ -129,12 +129,12 @@ def test_importing_the_library_does_not_import_matplotlib():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_classes_have_the_colours_of_the_page():
+def test_classes_have_the_colors_of_the_page():
     style = files("frri.report").joinpath("static/style.css").read_text()
     light = style[: style.index("@media (prefers-color-scheme: dark)")]
     colours = re.findall(r"--c-\d: (#[0-9a-f]{6});", light)
     assert [colour.upper() for colour in colours] == list(plots.COLORS[: len(colours)])
-    # For people who do not see red or green apart, any two still differ in what they do see.
+    # All pairs of colors are distinguishable with red-green color blindness.
     for blind in BLIND.values():
         seen = [blind @ linear(colour) for colour in colours]
         for i, first in enumerate(seen):
@@ -143,12 +143,12 @@ def test_classes_have_the_colours_of_the_page():
 
 
 def linear(colour):
-    """Linear light of a colour of the screen."""
+    """Return the linear RGB values of a color."""
     values = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
     return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
 
 
-# Dichromats by Viénot, Brettel and Mollon (1999): what they see of linear red, green and blue.
+# Viénot, Brettel and Mollon (1999): linear RGB values as seen by dichromats.
 BLIND = {
     "protan": np.array(
         [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]]

@@ -1,4 +1,4 @@
-"""What every saved model says about where it comes from."""
+"""Provenance in saved models."""
 
 import json
 import re
@@ -16,7 +16,7 @@ Y = ["low"] * 6 + ["high"] * 6
 
 
 @pytest.mark.parametrize("name", RULE_LEARNERS)
-def test_every_learner_says_all(name, monkeypatch):
+def test_every_estimator_saves_its_provenance(name, monkeypatch):
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     estimator = LEARNERS[name].make().fit(X, Y)
     about = RuleSet.from_json(estimator.ruleset_.to_json()).about
@@ -50,7 +50,7 @@ def test_the_date_can_be_set_and_does_not_count(monkeypatch):
 
 
 @pytest.mark.parametrize("moment", ["", "today", "1e5", "9" * 30])
-def test_a_date_that_is_none(monkeypatch, moment):
+def test_an_invalid_date(monkeypatch, moment):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", moment)
     with pytest.raises(ValueError, match=r"SOURCE_DATE_EPOCH must be .*, got "):
         FRRIClassifier().fit(X, Y)
@@ -63,10 +63,10 @@ def test_parameters_of_any_type_are_plain():
         conditions={np.int64(0): "any"},
         time_limit=float("inf"),
     ).fit(X, Y)
-    said = clf.ruleset_.to_dict()["about"]["parameters"]
-    assert said["attribute_order"] == orders.tolist()
-    assert said["conditions"] == {"0": "any"}
-    assert said["time_limit"] == "inf"
+    parameters = clf.ruleset_.to_dict()["about"]["parameters"]
+    assert parameters["attribute_order"] == orders.tolist()
+    assert parameters["conditions"] == {"0": "any"}
+    assert parameters["time_limit"] == "inf"
     json.dumps(clf.ruleset_.to_dict(), allow_nan=False)
 
     drawn = RIPPERClassifier(random_state=np.random.RandomState(1), folds=np.int64(3)).fit(X, Y)
@@ -76,9 +76,9 @@ def test_parameters_of_any_type_are_plain():
 
 def test_a_long_order_is_only_described():
     orders = np.tile([0, 1], (600, 1))
-    said = (
+    description = (
         FRRIClassifier(attribute_order=orders)
         .fit(pd.concat([X] * 50), Y * 50)
         .ruleset_.about["parameters"]
     )
-    assert said["attribute_order"] == "array of shape (600, 2)"
+    assert description["attribute_order"] == "array of shape (600, 2)"

@@ -1,4 +1,4 @@
-"""QuickReduct: against its definition, scikit-learn's checks and bad input."""
+"""QuickReduct: comparison with its definition, scikit-learn checks and bad input."""
 
 import pickle
 from math import inf, nan

@@ -1,4 +1,4 @@
-"""QuickRules: against its definitions, the reference figures, scikit-learn's checks and bad input."""
+"""QuickRules: comparison with its definitions and reference results, scikit-learn checks and bad input."""
 
 import csv
 import pickle
@@ -42,7 +42,7 @@ def test_scikit_learn_checks(estimator, check):
 
 @st.composite
 def tables(draw):
-    """Few values, so that ties, duplicates, contradictions and constants abound."""
+    """Return tables of few values, with many ties, duplicates, contradictions and constants."""
     n, m = draw(st.integers(2, 9)), draw(st.integers(1, 4))
     nominal = draw(st.lists(st.booleans(), min_size=m, max_size=m))
     numbers = st.sampled_from([0.0, 0.1, 0.3, 2.0, 7.0])
@@ -145,9 +145,9 @@ def test_nothing_depends_on_the_size_of_blocks(monkeypatch):
         *(0, 1, 2, 5),
     ),
 )
-def test_reference_figures(dataset, algorithm, monkeypatch):
-    """The same rules in the originals' rounding, which decides about rules that cover the same."""
-    # How far probabilities can be trusted is no part of the rules, and takes as long as they do.
+def test_reference_results(dataset, algorithm, monkeypatch):
+    """Compare rules with the rounding of the originals, which breaks ties between rules of equal coverage."""
+    # Calibration does not affect the rules, and takes as long as the fit.
     monkeypatch.setattr(QuickRulesClassifier, "_calibrate", lambda self, *_: self)
     data = load(dataset)
     X, y = data.X.to_numpy(), data.y.astype(int)
@@ -162,7 +162,7 @@ def test_reference_figures(dataset, algorithm, monkeypatch):
     for row, (train, test) in zip(expected, folds, strict=True):
         model = QuickRulesClassifier(**(REPORTED if algorithm.endswith("close") else {}))
         own = len(model.fit(X[train], y[train]).ruleset_)
-        # Whole numbers from 0 to 3 make many ties.
+        # Integers from 0 to 3 have many ties.
         apart = 1 if dataset == "dermatology" and not algorithm.endswith("close") else 0
         assert abs(own - int(row["n_rules"])) <= apart
         with monkeypatch.context() as patch:
@@ -176,14 +176,14 @@ def test_reference_figures(dataset, algorithm, monkeypatch):
         table = rules, X[train].tolist(), y[train].tolist(), X[test].tolist()
         sums = naive.class_sums(*table, model.t_norm, cut=True)
         if algorithm.endswith("close"):
-            decided = naive.share_decisions(naive.class_sums(*table, model.t_norm, cut=False))
+            decided = naive.fraction_decisions(naive.class_sums(*table, model.t_norm, cut=False))
         else:
-            # Where no rule fires the reference gives no answer, which counts as wrong.
+            # If no rule fires, the reference makes no prediction, which is counted as wrong.
             decided = naive.sum_decisions(sums)
         right = np.array([a == b for a, b in zip(decided, y[test], strict=True)])
         recalls = [right[y[test] == c].mean() for c in np.unique(y[test])]
         assert np.mean(recalls) == pytest.approx(float(row["balanced_accuracy"]), abs=5e-4)
-        # The ruleset agrees wherever more than rounding decides.
+        # The rule set agrees except where rounding decides.
         for each, predicted in zip(sums, model.predict(X[test]), strict=True):
             ordered = sorted([0.0, *each.values()])
             if ordered[-1] - ordered[-2] > 1e-9:

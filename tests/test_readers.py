@@ -1,4 +1,4 @@
-"""Tables from files, and the kinds of their columns."""
+"""Tables from files, and types of their columns."""
 
 import bz2
 import datetime as dt
@@ -114,7 +114,7 @@ def test_decimal_commas():
     ids=["CSV", "decimal commas", "with gaps", "KEEL"],
 )
 def test_numbers_are_read_to_the_last_bit(written):
-    """A database that reads the same file finds the same thresholds in it."""
+    """A database that reads the same file has the same thresholds."""
     random = np.random.default_rng(0)
     values = [*random.normal(40, 15, 2000).tolist(), *(10.0 ** random.uniform(-9, 9, 500)).tolist()]
     assert written(values)["a"].tolist() == values
@@ -141,13 +141,13 @@ def test_dates_are_dates_with_and_without_time_and_zone():
     assert str(frame["z"][0]) == "2020-01-01 08:30:00"
 
 
-def test_truth_values_stay_such():
+def test_booleans_stay_booleans():
     frame = read("a,b\ntrue,True\nFALSE,\n")
     assert columns(frame) == {"a": [True, False], "b": [True, None]}
     assert describe_frame(frame)[0].categories == ("False", "True")
 
 
-def test_columns_of_texts_keep_their_form():
+def test_columns_of_strings_keep_their_form():
     known = {"zip": (), "country": ["NA", "DE"], "ok": ["False", "True"], "absent": ["x"]}
     frame = read(
         "zip,country,ok,n\n01234,NA,true,1\n?,DE,FALSE,NA\n99,?,perhaps,2\n", strings=known
@@ -164,7 +164,7 @@ def test_a_separator_at_the_end_of_every_line_makes_no_column():
     assert columns(read("a,b,\n1,2,\n3,4,\n")) == {"a": [1, 3], "b": [2, 4]}
 
 
-def test_numbers_too_large_for_whole_ones_are_still_numbers():
+def test_numbers_too_large_for_integers_are_still_numbers():
     assert read("a\n123456789012345678901234567890\n1\n")["a"].dtype == float
 
 
@@ -194,7 +194,7 @@ cells = st.text(
     st.sampled_from(",;\t|"),
 )
 @settings(max_examples=often(120), deadline=None)
-def test_what_pandas_writes_is_read_back(rows, separator):
+def test_files_of_pandas_are_read_back(rows, separator):
     frame = pd.DataFrame({"n": [n for n, _ in rows], "t": [f"_{t}" for _, t in rows]})
     found = read(frame.to_csv(index=False, sep=separator))
     assert columns(found) == columns(frame)
@@ -230,7 +230,7 @@ def read_any(content, suffix):
         files._read_arff(content, "x.arff", ReadOptions())
 
 
-# ------------------------------------------------------------------ what people's tables have
+# ------------------------------------------------------------------ messy tables
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_repeated_names_get_a_number_and_a_note():
 
 
 @pytest.mark.parametrize("blank", [None, NAN, pd.NA, ""], ids=["None", "NaN", "NA", "empty"])
-def test_a_column_of_texts_may_be_mostly_blank(blank, tmp_path):
+def test_a_column_of_strings_may_be_mostly_blank(blank, tmp_path):
     values = ["C85", blank, blank, blank, "B2", blank, blank, blank, blank]
     frame = pd.DataFrame({"cabin": values, "n": range(9)})
     frame.to_csv(tmp_path / "x.csv", index=False)
@@ -291,7 +291,7 @@ def test_known_values_are_no_marks():
 
 
 @pytest.mark.parametrize(
-    ("text", "values", "said"),
+    ("text", "values", "message"),
     [
         ("a\n45%\n7.5 %\n\n-3%\n", [45.0, 7.5, -3.0], "percentages: '45%' is read as 45"),
         ('a,b\n"$1,200",1\n$3.50,2\n-$7,3\n', [1200.0, 3.5, -7.0], "money: '$1,200' is read as 1200"),
@@ -302,8 +302,8 @@ def test_known_values_are_no_marks():
         ("a,b\n08:30,x\n14:15:36,y\n", [8.5, 14.26], "times of day, as hours: '08:30' is read as 8.5"),
     ],
 )  # fmt: skip
-def test_numbers_in_everyday_dress_are_numbers_with_a_note(text, values, said):
-    with pytest.warns(UserWarning, match=f"Column 'a' holds .*{re.escape(said)}"):
+def test_formatted_numbers_are_numbers_with_a_note(text, values, message):
+    with pytest.warns(UserWarning, match=f"Column 'a' holds .*{re.escape(message)}"):
         found = read(text)["a"].dropna()
     assert found.tolist() == pytest.approx(values)
 
@@ -311,11 +311,11 @@ def test_numbers_in_everyday_dress_are_numbers_with_a_note(text, values, said):
 @pytest.mark.parametrize(
     "values", [["45%", "0.4"], ["$5", "5 €"], ["25:30", "8:15"], ["2:1", "3:1"], ["12%", "x%"]]
 )
-def test_what_may_mean_something_else_stays_text(values):
+def test_ambiguous_values_stay_strings(values):
     assert read("a\n" + "\n".join(values) + "\n")["a"].tolist() == values
 
 
-def test_declared_texts_are_never_dressed_numbers():
+def test_declared_strings_are_never_formatted_numbers():
     assert read("a\n45%\n", strings={"a": ["45%"]})["a"].tolist() == ["45%"]
 
 
@@ -330,8 +330,8 @@ def test_declared_texts_are_never_dressed_numbers():
 )
 def test_dates_that_are_far_away_are_dates_and_may_mark_missing_values(written, near, day):
     content = f"d,n\n{near},1\n{written},2\n,3\n"
-    said = re.escape(f"'d' holds '{written}' among dates; if it marks a missing value, type")
-    with pytest.warns(UserWarning, match=f"{said} --na-values {written}"):
+    message = re.escape(f"'d' holds '{written}' among dates; if it marks a missing value, type")
+    with pytest.warns(UserWarning, match=f"{message} --na-values {written}"):
         frame = read(content)
     assert kind_of(frame["d"]) == "date"
     found = encode_frame(frame).matrix[:, 0]
@@ -356,7 +356,7 @@ def test_dates_of_other_countries_are_dates_where_one_reading_fits(written):
     assert found.tolist() == [pd.Timestamp("2024-12-31"), pd.Timestamp("2025-02-01")]
 
 
-def test_dates_that_may_be_read_in_two_ways_or_none_stay_texts():
+def test_dates_that_may_be_read_in_two_ways_or_none_stay_strings():
     with pytest.warns(UserWarning, match="'03/04/2024', of which day and month are ambiguous"):
         assert read("d\n03/04/2024\n05/06/2024\n")["d"].tolist() == ["03/04/2024", "05/06/2024"]
     assert read("d\n31.12.2024\n32.12.2024\n")["d"].tolist() == ["31.12.2024", "32.12.2024"]
@@ -395,7 +395,7 @@ def test_arff(tmp_path):
     }
 
 
-def test_keel_knows_its_outputs():
+def test_keel_headers_declare_outputs():
     table = read_arff(
         "@relation r\n@attribute a integer [0, 9]\n@attribute c{x,y}\n@outputs c\n@data\n1,x\n<null>,y\n"
     )
@@ -495,7 +495,7 @@ DAMAGED = gzip.compress(b"a,b\n1,2\n", mtime=0)[:10] + b"\xff" * 30
         ("x.json", b"[]", "x.json has no rows."),
     ],
 )
-def test_other_files_have_their_sentences(name, content, sentence, tmp_path):
+def test_other_files_get_a_sentence(name, content, sentence, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=re.escape(sentence)):
         read_table(tmp_path / name)
@@ -537,7 +537,7 @@ def test_spreadsheets_are_measured_before_their_cells_are_allocated(tmp_path):
     book = openpyxl.Workbook()
     book.active.append(["a", "b"])
     book.active.append([1, 2])
-    book.active["XFD1048576"].number_format = "0.00"  # an empty cell takes no room
+    book.active["XFD1048576"].number_format = "0.00"  # an empty cell takes no memory
     book.create_sheet()["XFD1048576"] = 1  # nor does another sheet
     book.worksheets[1]["A1"] = 1
     book.save(tmp_path / "x.xlsx")
@@ -581,7 +581,7 @@ def test_documents_are_measured_with_their_repeated_rows(bomb, tmp_path):
     if bomb:
         with pytest.raises(ValueError, match=f"x.ods {TOO_LARGE}"):
             read_table(tmp_path / "x.ods")
-    else:  # as programs write the rest of a sheet
+    else:  # as programs write the empty rest of a sheet
         assert columns(read_table(tmp_path / "x.ods")) == {"a": [1], "b": [2]}
 
 
@@ -608,7 +608,7 @@ def test_standard_input_is_recognised(kind, monkeypatch):
     assert columns(read_table("-")) == {"a": [1.0]}
 
 
-# ------------------------------------------------------------------ kinds
+# ------------------------------------------------------------------ types of columns
 
 DAY = dt.date(2020, 1, 1)
 MIXED = {
@@ -672,7 +672,7 @@ def test_categories_are_nominal_even_if_they_look_like_numbers(frame):
     attributes = describe_frame(frame)
     assert (attributes[0].kind, attributes[0].categories) == ("nominal", ("1", "2"))
     np.testing.assert_array_equal(to_matrix(frame, attributes)[:, 0], [0, NAN, 1])
-    numbers = pd.DataFrame({"a": [1.0, None, 3.0]})  # what other readers make of it
+    numbers = pd.DataFrame({"a": [1.0, None, 3.0]})  # the type in other readers
     np.testing.assert_array_equal(to_matrix(numbers, attributes)[:, 0], [0, NAN, -1])
 
 
@@ -746,7 +746,7 @@ def test_integers_that_are_equal_in_floating_point_are_refused(start, gap):
     assert encode_frame(far).matrix[:, 0].tolist() == [1e5, 1e20, 1e30]
 
 
-def test_texts_of_numbers_lose_no_digits():
+def test_strings_of_numbers_lose_no_digits():
     assert to_strings(pd.Series([0.1, 1e22, None, 3.0])).tolist() == [
         "0.1", "10000000000000000000000", None, "3",
     ]  # fmt: skip

@@ -53,6 +53,6 @@ def test_lazy_frames_are_tables():
 
 
 @pytest.mark.parametrize("table", [[{"a": 1}, {"a": 2}], {"a": [1, 2]}])
-def test_learning_from_dictionaries_says_what_to_do(table):
+def test_fitting_dictionaries_is_refused_with_a_remedy(table):
     with pytest.raises(TypeError, match=r"not dictionaries: pandas.DataFrame makes one of them"):
         FRRIClassifier().fit(table, ["x", "y"])

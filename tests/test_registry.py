@@ -1,4 +1,4 @@
-"""The list of learners and what it says about each."""
+"""The list of estimators and their abilities."""
 
 import inspect
 import re
@@ -22,7 +22,7 @@ from frri.learners.regression import RuleRegressor
 def test_every_public_estimator_is_listed():
     public = {name for name in frri.__all__ if name.endswith(("Classifier", "Regressor"))}
     listed = [TASKS[task][name] for task in TASKS for name in rule_learners(task)]
-    # Those that choose among the listed ones are not listed.
+    # Estimators that choose among the listed ones are not listed.
     chosen = {name for name in public if not name.startswith("AutoRules")}
     assert chosen == {type(learner.make()).__name__ for learner in listed}
 
@@ -62,8 +62,8 @@ def test_a_learner_that_cannot_be_made_is_one_sentence():
 
 
 @pytest.mark.parametrize("name", ["frri", "compact", "ripper", "furia", "modlem", "quickrules"])
-def test_missing_values_can_count_as_typical_ones(name):
-    """As behind an imputer, but the rules know it and keep it in their file."""
+def test_missing_values_can_be_imputed(name):
+    """As with an imputer, but the imputed values are part of the model file."""
     X, y = load_iris(return_X_y=True)
     X, y = X[::3], y[::3]
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan

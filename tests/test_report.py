@@ -1,4 +1,4 @@
-"""The facts about models, the page as a text, and the commands that write it."""
+"""The data of the report, its HTML, and the commands that write it."""
 
 import base64
 import json
@@ -61,14 +61,14 @@ def unpack(encoded):
     return numbers
 
 
-# ------------------------------------------------------------------ facts
+# ------------------------------------------------------------------ data of the report
 
 
-def test_facts_are_plain_json(wine_facts):
+def test_report_data_are_plain_json(wine_facts):
     assert json.loads(json.dumps(wine_facts, allow_nan=False)) == wine_facts
 
 
-def test_facts_hold_the_model_as_it_is_saved(wine, wine_facts):
+def test_report_data_contain_the_saved_model(wine, wine_facts):
     assert RuleSet.from_dict(wine_facts["model"]) == wine[0]
     assert RuleSet.from_dict(wine_facts["model"]).about == wine[0].about
 
@@ -81,7 +81,7 @@ def test_rule_statistics_are_those_of_the_rules(wine, wine_facts):
         assert (found["covered"], found["alone"]) == (known.covered, known.alone)
 
 
-def test_overview_says_learner_and_proof(wine_facts):
+def test_the_overview_has_estimator_and_proof(wine_facts):
     overview = wine_facts["overview"]
     assert overview["learner"] == "FRRI"
     proof = wine_facts["model"]["about"]["selection"]
@@ -90,7 +90,7 @@ def test_overview_says_learner_and_proof(wine_facts):
     assert overview["is_training"] is True
 
 
-def test_who_decides_what_is_told_apart_from_who_covers_what(wine):
+def test_deciding_rules_are_shown_separately_from_covering_rules(wine):
     ruleset, X, y = wine
     rows = X + np.random.default_rng(0).normal(0, X.std() / 2, X.shape)
     found, decision = facts(ruleset, rows, y), ruleset.decide(rows)
@@ -105,7 +105,7 @@ def test_who_decides_what_is_told_apart_from_who_covers_what(wine):
     assert np.array_equal(deciding, np.where(decision.silent, -1, decision.deciding))
 
 
-def test_the_page_opens_with_how_good_the_model_is_on_new_data(wine, wine_facts):
+def test_the_page_begins_with_the_held_out_score(wine, wine_facts):
     ruleset, X, y = wine
     assert headline(wine_facts) == (
         "8 rules from 178 rows. How good it is on new data is unknown: these are the training "
@@ -116,9 +116,9 @@ def test_the_page_opens_with_how_good_the_model_is_on_new_data(wine, wine_facts)
     )
     new = X + np.random.default_rng(0).normal(0, X.std() / 2, X.shape)
     right = (ruleset.predict(new) == y).mean()
-    said = headline(facts(ruleset, new, y))
-    assert f"On the 178 new rows {100 * right:.0f} of 100 are classified correctly (" in said
-    assert f"majority class Grignolino: {100 * (y == 'Grignolino').mean():.0f}." in said
+    printed = headline(facts(ruleset, new, y))
+    assert f"On the 178 new rows {100 * right:.0f} of 100 are classified correctly (" in printed
+    assert f"majority class Grignolino: {100 * (y == 'Grignolino').mean():.0f}." in printed
     estimate = {
         "measure": "accuracy",
         "score": 0.744,
@@ -192,7 +192,7 @@ def test_accuracy_and_confusion_are_those_of_predict(wine, wine_facts):
     decided = ruleset.predict(held_out)
     assert found["performance"]["accuracy"] == (decided == y).mean()
     assert sum(n for _, _, n in found["performance"]["confusion"]) == len(y)
-    right = sum(n for truth, said, n in found["performance"]["confusion"] if truth == said)
+    right = sum(n for truth, printed, n in found["performance"]["confusion"] if truth == printed)
     assert right == (decided == y).sum()
     assert found["overview"]["is_training"] is False
     assert wine_facts["performance"]["accuracy"] == 1.0
@@ -225,7 +225,7 @@ def test_embedded_rows_are_exact(wine, wine_facts):
         assert np.array_equal(unpack(encoded), X.iloc[:, j])
 
 
-def test_more_rows_are_sampled_and_said_so(wine):
+def test_further_rows_are_sampled_with_a_note(wine):
     ruleset, X, y = wine
     found = facts(ruleset, X, y, max_rows=50)
     data = found["data"]
@@ -256,7 +256,7 @@ def test_rows_without_labels():
     assert len(found["attributes"][0]["histogram"]["counts"]) == 1
 
 
-def test_without_rows_the_statistics_of_the_model_are_told():
+def test_without_rows_the_statistics_of_the_model_are_shown():
     known = small().with_statistics(ROWS, LABELS)
     found = facts(known)
     assert found["data"] is None
@@ -326,7 +326,7 @@ def test_packed_codes_take_as_few_bytes_as_they_need():
     assert [encode_codes(np.array([n]))["type"] for n in (255, 256, 70_000)] == ["u1", "u2", "u4"]
 
 
-# ------------------------------------------------------------------ the page as a text
+# ------------------------------------------------------------------ the HTML
 
 
 def test_page_is_one_small_file_with_everything(wine):
@@ -366,7 +366,7 @@ def test_hostile_names_stay_text():
     assert "<script" not in ruleset._repr_html_()
 
 
-def test_scripts_never_make_markup_of_texts():
+def test_scripts_never_insert_strings_as_markup():
     script = (REPORT / "page.js").read_text(encoding="utf-8")
     for dangerous in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert dangerous not in script
@@ -380,7 +380,7 @@ def test_the_script_is_small():
 
 
 def test_the_bundled_page_is_current():
-    """`make page` writes the files; where esbuild cannot be had, this is skipped."""
+    """`make page` writes the files; without esbuild, this test is skipped."""
     folder = Path(__file__).parents[1] / ".ci"
     spec = spec_from_file_location("bundle_page", folder / "bundle_page.py")
     bundle_page = module_from_spec(spec)
@@ -454,21 +454,21 @@ def run(capsys, *arguments):
 
 def test_command_writes_a_report(files, capsys):
     output = files / "page.html"
-    code, said = run(capsys, "report", files / "model.json", files / "data.csv", "-o", output)
-    assert (code, said.out, said.err) == (0, "", f"Wrote {output}.\n")
+    code, printed = run(capsys, "report", files / "model.json", files / "data.csv", "-o", output)
+    assert (code, printed.out, printed.err) == (0, "", f"Wrote {output}.\n")
     found = embedded(output.read_text(encoding="utf-8"))
     assert found["performance"] == facts(small(), ROWS, LABELS)["performance"]
-    code, said = run(capsys, "report", files / "model.json", files / "data.csv", "-o", "-")
-    assert said.out == output.read_text(encoding="utf-8")
+    code, printed = run(capsys, "report", files / "model.json", files / "data.csv", "-o", "-")
+    assert printed.out == output.read_text(encoding="utf-8")
 
 
 def test_command_works_without_data_and_without_labels(files, capsys):
     output = files / "page.html"
     assert run(capsys, "report", files / "model.json", "-o", output)[0] == 0
     pd.DataFrame(ROWS, columns=["a", "b"]).to_csv(files / "bare.csv", index=False)
-    code, said = run(capsys, "report", files / "model.json", files / "bare.csv", "-o", output)
+    code, printed = run(capsys, "report", files / "model.json", files / "bare.csv", "-o", output)
     assert code == 0
-    assert "no column 'class'" in said.err
+    assert "no column 'class'" in printed.err
     assert embedded(output.read_text(encoding="utf-8"))["data"]["n_rows"] == 5
 
 
@@ -486,10 +486,10 @@ def test_command_works_without_data_and_without_labels(files, capsys):
 def test_command_explains_bad_data_in_one_sentence(files, capsys, content, message):
     (files / "bad.csv").write_text(content)
     output = files / "page.html"
-    code, said = run(capsys, "report", files / "model.json", files / "bad.csv", "-o", output)
+    code, printed = run(capsys, "report", files / "model.json", files / "bad.csv", "-o", output)
     assert code == 2
-    assert message in said.err
-    assert said.err.count("\n") == 1
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
     assert not output.exists()
 
 
@@ -505,22 +505,22 @@ def test_command_explains_bad_arguments(files, capsys):
         ((model, data, "--names", "who"), "no column 'who' to take the names of rows from"),
         ((model, data, "-o", data), "would overwrite"),
     ):
-        code, said = run(capsys, "report", *arguments)
+        code, printed = run(capsys, "report", *arguments)
         assert code == 2
-        assert message in said.err
+        assert message in printed.err
 
 
 def test_view_opens_the_browser(files, capsys, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
-    code, said = run(capsys, "view", files / "model.json", files / "data.csv")
+    code, printed = run(capsys, "view", files / "model.json", files / "data.csv")
     assert code == 0
-    assert f"Wrote {opened[0].removeprefix('file://')}." in said.err
+    assert f"Wrote {opened[0].removeprefix('file://')}." in printed.err
     monkeypatch.setattr("webbrowser.open", lambda _: False)
     assert "No browser" in run(capsys, "view", files / "model.json")[1].err
 
 
-def test_labels_are_matched_by_what_they_say(files, capsys):
+def test_labels_are_matched_by_their_text(files, capsys):
     numbered = replace(small(), classes=(0, 1.5), rules=(Rule((), 0),))
     numbered.save(files / "model.json")
     (files / "data.csv").write_text("a;b;class\n1;p;0.0\n?;q;1.50\n")

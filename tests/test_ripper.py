@@ -1,4 +1,4 @@
-"""RIPPERClassifier and the machinery it shares with FURIA: naive twins, contract, reference."""
+"""RIPPERClassifier and code used by FURIA: reference implementation and Java original, scikit-learn checks."""
 
 import csv
 import pickle
@@ -44,11 +44,11 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-# ---------------------------------------------------------------- naive twins, piece by piece
+# ---------------------------------------------------------------- parts, compared with the reference implementation
 
 
 class Case:
-    """A random table, the problem of its class 0, and the same in the naive twin's terms."""
+    """A random table, the problem of class 0, and both in the format of the reference implementation."""
 
     def __init__(self, seed, n_max=40, *, weighted=False):
         X, self.y, nominal = naive.random_table(seed, n_max=n_max)
@@ -90,7 +90,7 @@ class Case:
         return problem._grow(problem.everything, rows, as_tests(rule))
 
     def rules_of(self, rules):
-        """Rules of the naive twin as the problem has them."""
+        """Return rules of the reference implementation in the format of the problem."""
         return [self.problem._rule(as_tests(rule)) for rule in rules]
 
     @property
@@ -98,7 +98,7 @@ class Case:
         return np.flatnonzero(self.rows).tolist()
 
     def random_rules(self, n_rules):
-        """Rules of random tests that occur in the table."""
+        """Return rules of random tests that occur in the table."""
         tests = list(naive.tests_in_order(self.X, self.row_numbers, self.nominal))
         return [
             [tests[i] for i in self.rng.integers(0, len(tests), size=self.rng.integers(1, 4))]
@@ -117,7 +117,7 @@ def as_naive(tests):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_best_test_has_the_greatest_gain(seed):
-    """Exactly: gains are compared as fractions; equal counts are decided by the order of tests."""
+    """Gains are compared exactly, as fractions; the order of tests breaks ties."""
     case = Case(seed)
     P, T = naive.counts(case.X, case.own, [], case.row_numbers)
     coded = case.coded
@@ -143,7 +143,7 @@ def test_best_test_has_the_greatest_gain(seed):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(20))
 def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, weighted, among):
-    """From a few samples to several blocks of them, positives with the lowest or highest values."""
+    """Compare tables of a few samples to several blocks, in which positives have the lowest or highest values."""
     slow, fast = kernels, compiled(kernels)
     case = Case(seed, n_max=n_max, weighted=weighted)
     own = case.own if among == "low values" else case.y == case.y.max()
@@ -167,7 +167,7 @@ def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, weighted, amo
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_weight_counts_for_so_many_equal_samples(seed):
+def test_a_weight_of_k_equals_k_samples(seed):
     case = Case(seed, weighted=True)
     units = case.columns.units
     table = RIPPERClassifier(missing="fails")._training_table(case.frame, case.y)
@@ -230,7 +230,7 @@ def test_split_is_a_stratified_partition(seed, folds):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_description_lengths(seed):
-    """Lengths of errors and rules, relative length of a last rule, and deletion."""
+    """Compare lengths of errors and rules, the relative length of a last rule, and deletion."""
     case = Case(seed)
     length = case.problem.length
     rules = case.random_rules(4)
@@ -294,7 +294,7 @@ def test_first_later_rule_that_covers(n_rules):
         assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
 
 
-def test_what_is_left_is_held_by_a_part_of_at_most_twice_the_size():
+def test_remaining_rows_are_stored_in_at_most_twice_their_size():
     case = Case(3)
     left = case.problem.everything
     for i in np.flatnonzero(case.rows)[:-1]:
@@ -307,7 +307,7 @@ def test_what_is_left_is_held_by_a_part_of_at_most_twice_the_size():
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("optimizations", [0, 2])
 def test_whole_decision_list(seed, optimizations):
-    """From seed 40 on with weights."""
+    """Seeds from 40 on have weights."""
     X, y, nominal = naive.random_table(seed)
     frame = naive.as_frame(X, nominal)
     weights = None if seed < 40 else np.random.default_rng(seed).integers(1, 9, len(X)) / 4
@@ -334,7 +334,7 @@ def test_whole_decision_list(seed, optimizations):
 
 @pytest.mark.parametrize("learner", [RIPPERClassifier, FURIAClassifier])
 def test_integer_weights_are_repetitions_in_any_order(learner):
-    """Also with weights of 0 and with weights of classes, which do not repeat samples."""
+    """Also for weights of 0 and for class weights, which do not repeat samples."""
     for seed in range(6):
         X, y, nominal = naive.random_table(seed)
         random = np.random.default_rng(seed)
@@ -359,7 +359,7 @@ def test_a_table_of_distinct_samples_keeps_its_order():
 
 
 def bounds_of(rule, attributes):
-    """The conditions of a rule of the rule model as naive tests."""
+    """Return the conditions of a rule as tests of the reference implementation."""
     names, tests = [attribute.name for attribute in attributes], []
     for condition in rule.conditions:
         j = names.index(condition.attribute)
@@ -375,7 +375,7 @@ def bounds_of(rule, attributes):
 
 
 def ranges(tests, values):
-    """Column, least and greatest value of all tests of a column; both in a column of 0 and 1."""
+    """Return column, minimum and maximum of all tests of a column; both for a column of 0 and 1."""
     found = {}
     for j, comparison, value in tests:
         low, high = found.get(j, (-np.inf, np.inf))
@@ -464,7 +464,7 @@ def test_labels_of_any_type(labels):
     assert model.score(X, y) > 0.8
 
 
-def test_names_and_gaps_in_data_frames():
+def test_names_and_missing_values_in_data_frames():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
@@ -546,7 +546,7 @@ def test_saved_rules_predict_the_same():
     np.testing.assert_array_equal(unpickled.predict_proba(frame), model.predict_proba(frame))
 
 
-def test_in_the_company_of_scikit_learn():
+def test_tools_of_scikit_learn():
     X, y = load_iris(return_X_y=True, as_frame=True)
     assert clone(RIPPERClassifier(folds=4)).folds == 4
     pipeline = make_pipeline(StandardScaler(), RIPPERClassifier(random_state=0))

@@ -1,4 +1,4 @@
-"""The rule model: conditions, rules, rulesets, their text, statistics and JSON."""
+"""The rule model: conditions, rules and rule sets, with text, statistics and JSON."""
 
 import copy
 import itertools
@@ -42,11 +42,11 @@ SIZE = Attribute("size", -1.0, 1.0)
 COLOUR = Attribute("colour", categories=("blue", "green", "red"))
 
 
-# ---------------------------------------------------------------- naive twins, from the definitions
+# ---------------------------------------------------------------- reference implementations
 
 
 def naive_membership(condition, value):
-    """How far a value satisfies one condition; missing is None or NaN and satisfies nothing."""
+    """Return the degree to which a value satisfies a condition; missing values (None or NaN) satisfy none."""
     if isinstance(condition, NominalCondition):
         inside = value in condition.values
         holds = not inside and value is not None if condition.excludes else inside
@@ -94,8 +94,8 @@ def naive_scores(ruleset, row):
     return scores
 
 
-def naive_stretched(ruleset, row):
-    """Cut each rule before its first condition that fails, weigh what is left."""
+def naive_stretching(ruleset, row):
+    """Truncate each rule before its first failing condition, and weight the rest."""
     best = dict.fromkeys(ruleset.classes, 0.0)
     for rule in ruleset:
         kept = list(
@@ -121,7 +121,7 @@ def naive_partial(ruleset, row):
     return list(best.values())
 
 
-# ---------------------------------------------------------------- random rulesets
+# ---------------------------------------------------------------- random rule sets
 
 finite = st.integers(-8, 8).map(lambda i: i / 4)
 COLOURS = ["blue", "green", "red", "never seen", None]
@@ -201,7 +201,7 @@ def test_probabilities_sum_to_one_and_agree_with_the_decision(ruleset, table):
 def test_stretching_agrees_with_the_definition(ruleset, row):
     if max(naive_scores(ruleset, row), default=0) > 0:
         return
-    expected = np.array(naive_stretched(ruleset, row))
+    expected = np.array(naive_stretching(ruleset, row))
     shares = expected / expected.sum() if expected.sum() > 0 else np.array([0.3, 0.5, 0.2])
     np.testing.assert_allclose(ruleset.predict_proba(pd.DataFrame([row]))[0], shares, atol=1e-12)
 
@@ -226,7 +226,7 @@ def test_json_round_trip_loses_nothing(ruleset):
 @settings(max_examples=often(100), deadline=None)
 @given(st.data(), st.integers(1, 3000))
 def test_compiled_prediction_is_bit_equal(data, n_objects):
-    """Numbers and categories, some of them never seen or missing."""
+    """Numbers and categories, some of them unseen or missing."""
     missing = data.draw(st.sampled_from(["typical", "fails", "similar"]))
     ruleset = data.draw(
         rulesets(t_norm="minimum", combination="best", fallback="nearest", missing=missing).filter(
@@ -272,7 +272,7 @@ def test_compiled_prediction_takes_more_categories_than_a_byte_holds(missing):
 
 
 def test_compiled_prediction_of_many_rules_and_several_blocks():
-    """Strips of the plane side by side, and a few across them."""
+    """Adjacent strips of the plane, and a few orthogonal ones."""
     rules = []
     for i in range(150):
         strip = NumericCondition("age", i / 10 - 0.05, i / 10, i / 10 + 0.08, i / 10 + 0.1)
@@ -357,7 +357,7 @@ def test_conditions_read_as_phrases(condition, expected):
     assert condition_text(condition, AGE) == expected
 
 
-def test_an_end_that_clipped_values_never_reach_is_not_promised():
+def test_an_end_that_clipped_values_never_reach_is_not_printed():
     condition = NumericCondition("age", core_high=90, support_high=120)
     assert condition_text(condition, AGE, clip=True) == "age <= 90 (partly above)"
     assert condition_text(condition, AGE, clip=False) == "age <= 90 (partly to 120)"
@@ -394,7 +394,7 @@ def test_shown_numbers_are_within_a_thousandth_of_the_range(value, width):
     assert abs(float(number_text(value, width)) - value) <= max(width / 500, abs(value) * 1e-15)
 
 
-# ---------------------------------------------------------------- rulesets
+# ---------------------------------------------------------------- rule sets
 
 
 def example():
@@ -516,7 +516,7 @@ def test_no_rules_at_all_fall_back_on_the_priors():
     assert rules.degrees([[1]]).shape == (1, 0)
 
 
-def test_views_of_a_ruleset():
+def test_views_of_a_rule_set():
     rules = example().with_statistics([[20, 0], [70, 1]], ["no", "yes"])
     assert str(rules).splitlines()[0] == (
         "IF age <= 30 (partly to 50) THEN ill = no   [weight 0.90, covers 1 of 5, precision 1.00]"
@@ -564,7 +564,7 @@ def test_every_kind_of_missing_value_is_missing():
         (("0", "1"), {"0"}, [0, -0.0, "-0.0", False, 1]),
     ],
 )
-def test_a_condition_and_a_ruleset_agree_on_what_a_value_is(categories, allowed, values):
+def test_conditions_and_rule_sets_agree_on_values(categories, allowed, values):
     condition = NominalCondition("c", frozenset(allowed))
     rules = RuleSet((Rule((condition,), 1),), (Attribute("c", categories=categories),), (1,))
     column = pd.Series(values, dtype=object)
@@ -596,7 +596,7 @@ def test_missing_values_fail_or_hold():
         ({"rules": (Rule((NominalCondition("age", frozenset("a")),), "no"),)}, "does not fit"),
     ],
 )
-def test_rulesets_that_do_not_fit_together_are_refused(change, message):
+def test_inconsistent_rule_sets_are_refused(change, message):
     fields = {
         name: getattr(example(), name)
         for name in (
@@ -637,7 +637,7 @@ def test_save_is_all_or_nothing(tmp_path):
         ('{"format": "frri-ruleset", "version": 2}', "lacks 'task'"),
     ],
 )
-def test_strange_files_get_one_sentence(content, message):
+def test_invalid_files_get_one_sentence(content, message):
     with pytest.raises(ValueError, match=message):
         RuleSet.from_json(content)
 
@@ -645,7 +645,7 @@ def test_strange_files_get_one_sentence(content, message):
 @settings(max_examples=often(300), deadline=None)
 @given(st.data())
 def test_damaged_files_never_crash(data):
-    """Whatever is changed in a saved model, loading it succeeds or gives one sentence."""
+    """After any change of a saved model, loading succeeds or raises an error with one sentence."""
     content = example().with_statistics([[20, 0]], ["no"]).to_dict()
     path, node = [], content
     while isinstance(node, dict | list) and node:
@@ -671,7 +671,7 @@ def test_pickle_and_equality():
     assert pickle.loads(pickle.dumps(rules)) == rules
 
 
-def test_a_ruleset_keeps_nothing_of_the_callers_that_can_change():
+def test_a_rule_set_copies_mutable_arguments():
     about = {"learner": "by hand", "settings": {"depth": [1, 2.5, None, {"a": True}]}}
     parts = {"rules": list(example()), "attributes": [AGE, SIZE], "classes": ["no", "yes"]}
     rules = RuleSet(**parts, about=about)
@@ -694,7 +694,7 @@ def test_a_ruleset_keeps_nothing_of_the_callers_that_can_change():
 
 @settings(max_examples=often(100), deadline=None)
 @given(rulesets())
-def test_equal_rulesets_have_equal_hashes(ruleset):
+def test_equal_rule_sets_have_equal_hashes(ruleset):
     about = {"learner": "by hand", "list": [1, {"a": None}]}
     ruleset = replace(ruleset, about=about)
     twins = [
@@ -705,7 +705,7 @@ def test_equal_rulesets_have_equal_hashes(ruleset):
         copy.deepcopy(ruleset),
     ]
     assert {ruleset, *twins} == {ruleset}
-    # Equal rules of another learner, or made on another day, are equal; only what is said differs.
+    # Equal rules of another estimator or date are equal; only the provenance differs.
     elsewhere = replace(ruleset, about={"learner": "another"})
     assert elsewhere == ruleset
     assert hash(elsewhere) == hash(ruleset)
@@ -785,7 +785,7 @@ def test_labels_keep_null_characters_at_their_ends():
 
 
 @pytest.mark.parametrize("text", ["20200125", "now", "2020"])
-def test_texts_that_are_no_iso_dates_are_refused(text):
+def test_strings_that_are_not_iso_dates_are_refused(text):
     day = Attribute("day", 18000, 19000, kind="date")
     rules = RuleSet((Rule((NumericCondition("day", 1, 1),), "no"),), (day,), ("no",))
     with pytest.raises(ValueError, match="Column 'day' does not hold dates"):

@@ -1,4 +1,4 @@
-"""The same rules with every version of pandas, from a file or a data frame, with numba or without.
+"""Identical rules with every version of pandas, from a file or a data frame, with and without numba.
 
 The digests are stored, so that the environments with other versions of packages check the same ones.
 """

@@ -1,4 +1,4 @@
-"""Rows drawn at random from files that come part by part, and rules checked against all rows of them."""
+"""Random samples of files that are read in parts, and checks of rules against all rows."""
 
 import numpy as np
 import pandas as pd
@@ -9,11 +9,11 @@ from frri import FRRIBaggingClassifier, RuleSet
 from frri.cli import main
 from frri.readers import files, training
 from frri.readers.training import draw_sample
-from test_bagging import Watched, plain_rules
+from test_bagging import Recording, plain_rules
 
 
 def sampled(frame, size, cuts, target="y", seed=0):
-    """The numbers of the rows in a sample, of a table that comes in parts."""
+    """Return the row numbers of a sample of a table that is read in parts."""
     bounds = zip([0, *cuts], [*cuts, len(frame)], strict=True)
     parts = [(f"from {start} on", frame.iloc[start:end]) for start, end in bounds]
     sample, n_rows = draw_sample(parts, size, seed, target)
@@ -38,20 +38,20 @@ def test_a_sample_does_not_depend_on_parts_and_loses_no_class(table, size):
     assert sampled(table, size, [], seed=1) != whole
     counts = table.loc[whole, "y"].value_counts().sort_index()
     assert (counts >= np.minimum(table["y"].value_counts().sort_index(), training.LEAST)).all()
-    # By the definition: some of every class, then the smallest lots.
-    lots = pd.Series(np.random.default_rng(0).random(500))
-    first = lots.groupby(table["y"]).nsmallest(training.LEAST).index.get_level_values(1)
-    others = lots.drop(first).nsmallest(size - len(first)).index
+    # By definition: some rows of every class, then the rows with the smallest random numbers.
+    random_numbers = pd.Series(np.random.default_rng(0).random(500))
+    first = random_numbers.groupby(table["y"]).nsmallest(training.LEAST).index.get_level_values(1)
+    others = random_numbers.drop(first).nsmallest(size - len(first)).index
     assert whole == sorted([*first, *others])
 
 
 def test_small_files_and_targets_without_classes(table, monkeypatch):
     assert sampled(table, 500, [100]) == list(range(500))
     assert sampled(table, 10**6, [100]) == list(range(500))
-    lots = np.random.default_rng(0).random(500)
-    assert sampled(table, 30, [100], None) == sorted(np.argsort(lots)[:30])
+    random_numbers = np.random.default_rng(0).random(500)
+    assert sampled(table, 30, [100], None) == sorted(np.argsort(random_numbers)[:30])
     monkeypatch.setattr(training, "MOST_CLASSES", 2)
-    assert sampled(table, 30, [100]) == sorted(np.argsort(lots)[:30])
+    assert sampled(table, 30, [100]) == sorted(np.argsort(random_numbers)[:30])
     monkeypatch.undo()
     with pytest.raises(
         ValueError, match=r"sample of 9 rows is too small for the 3 classes of 'y'; take 15"
@@ -67,16 +67,16 @@ def test_no_rule_covers_a_further_object_of_another_class():
     y = np.where(X["a"] + 0.3 * random.random(90) > 0.6, "yes", "no")
     X.loc[::11, "b"] = np.nan
     X.loc[40, ["a", "kind"]] = [7.0, "never seen"]  # beyond the range, and strange
-    model = Watched(n_estimators=3, max_samples=0.8, random_state=0, missing="similar")
+    model = Recording(n_estimators=3, max_samples=0.8, random_state=0, missing="similar")
     parts = ((X[start : start + 25], y[start : start + 25]) for start in range(30, 90, 25))
     with pytest.warns(UserWarning, match="covered by no rule of any bag"):
         model.fit(X[:30], y[:30], check_batches=parts)
     rules, known = model.ruleset_, model.table.attributes
     assert model.selection_.n_further == 60
     assert rules.about["selection"]["n_further"] == 60
-    enemies = y[:, None] != [rule.consequent for rule in rules]
-    assert not (rules.covers(X) & enemies).any()
-    # As far as they may reach, and not less.
+    is_other_class = y[:, None] != [rule.consequent for rule in rules]
+    assert not (rules.covers(X) & is_other_class).any()
+    # The confidences are as large as possible.
     matrix = np.column_stack([X["a"], X["b"], X["kind"].map({"u": 0, "v": 1, "never seen": -1})])
     scaled = matrix.copy()
     for j in range(2):
@@ -108,7 +108,7 @@ def test_further_objects_of_other_classes():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A table in two forms and in two files, read in parts."""
+    """Return a table in two formats and in two files, read in parts."""
     random = np.random.default_rng(1)
     X = random.random((400, 2)).round(3)
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "code": np.where(X[:, 0] > 0.5, "01", "1")})
@@ -152,14 +152,14 @@ def test_a_sample_is_learned_from(folder, capsys):
 def test_bags_are_checked_against_all_rows(folder, capsys):
     for source in ("big.csv", "big.parquet"):
         assert fit(source, "--bags", "3", "--sample", "20", "--nominal", "code", "--seed", "0") == 0
-        said = capsys.readouterr().err
-        assert "note: The sample has 60 rows, drawn at random of 400.\n" in said
-        assert "All 400 rows were looked at: no rule covers one of another class\n" in said
+        output = capsys.readouterr().err
+        assert "note: The sample has 60 rows, drawn at random of 400.\n" in output
+        assert "All 400 rows were looked at: no rule covers one of another class\n" in output
         rules = RuleSet.load("m.json")
         assert rules.about["parameters"]["n_estimators"] == 3
         assert rules.about["parameters"]["max_samples"] == 20
-        enemies = folder["y"].to_numpy()[:, None] != [rule.consequent for rule in rules]
-        assert not (rules.covers(folder) & enemies).any()
+        is_other_class = folder["y"].to_numpy()[:, None] != [rule.consequent for rule in rules]
+        assert not (rules.covers(folder) & is_other_class).any()
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,13 @@ def test_bags_are_checked_against_all_rows(folder, capsys):
         (["big.csv", "--sample", "50", "--set", "x=1"], "has no parameter 'x'"),
     ],
 )
-def test_what_does_not_go_together_is_one_sentence(folder, arguments, message, capsys):
+def test_conflicting_options_get_one_sentence(folder, arguments, message, capsys):
     folder.drop(columns="b").to_csv("other.csv", index=False)
     folder[:100].assign(a="much").to_csv("kinds.csv", index=False)
     assert fit(*arguments) == 2
-    said = capsys.readouterr().err
-    assert message in said
-    assert said.strip().count("\n") == 0
+    output = capsys.readouterr().err
+    assert message in output
+    assert output.strip().count("\n") == 0
 
 
 def test_a_target_that_is_not_there_is_one_sentence(folder, capsys):

@@ -1,4 +1,4 @@
-"""Models saved by earlier versions, with what they said then: they are read, and say it, for ever.
+"""Models saved by earlier versions, with their recorded predictions.
 
 The files are never written again. A new version of the format gets a folder of its own.
 """
@@ -33,7 +33,7 @@ def test_every_learner_and_every_semantics_is_kept():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_saved_model_still_says_what_it_said(name):
+def test_a_saved_model_has_its_recorded_predictions(name):
     path = FOLDER / f"{name}.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     version = int(name[1])
@@ -48,7 +48,7 @@ def test_a_saved_model_still_says_what_it_said(name):
     else:
         assert ruleset.predict(frame).tolist() == answers["predictions"]
         close(ruleset.predict_proba(frame), answers["probabilities"])
-    # Exported modules evaluate it alike.
+    # Exported modules have the same predictions.
     module = python_module(ruleset)
     close([module.scores(row) for row in answers["rows"]], answers["scores"])
     again = RuleSet.from_json(ruleset.to_json())

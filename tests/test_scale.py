@@ -1,4 +1,4 @@
-"""Large tables: covers in little room, planned memory, gaps, and an end in any phase."""
+"""Large tables: memory of covers, planned memory, optimality gaps, and interruption in any phase."""
 
 import re
 import warnings
@@ -31,11 +31,11 @@ from thorough import often
 needs_numba = pytest.mark.skipif(not numba_installed(), reason="numba is not installed")
 
 
-# ---------------------------------------------------------------- covers in little room
+# ---------------------------------------------------------------- covers with little memory
 
 
 def as_source(whole, asked):
-    """Who covers whom, kept after all; notes how many words are asked for at a time."""
+    """Wrap a covering table as a source, and record the number of words per request."""
 
     def source(candidates, wanted=None):
         some = whole.take(candidates)
@@ -76,13 +76,13 @@ def test_broad_candidates_first_give_a_whole_cover_and_a_true_bound(seed):
     assert cover.lower_bound <= len(naive.minimum_cover(dense, costs)) <= len(cover)
     assert (cover.status == "optimal") == (cover.lower_bound == len(cover))
     assert cover.cost == costs[cover.selected].sum()
-    for j in cover.selected:  # none is superfluous
+    for j in cover.selected:  # none is redundant
         others = np.setdiff1d(cover.selected, [j])
         assert (dense[others].any(axis=0) != dense.any(axis=0)).any()
 
 
-def test_what_is_left_fits_into_the_room(monkeypatch):
-    """Nearly all objects are covered by broad candidates, the others by narrow ones of their own."""
+def test_remaining_covers_fit_into_memory(monkeypatch):
+    """Broad candidates cover nearly all objects; separate narrow ones cover the others."""
     rng = np.random.default_rng(0)
     monkeypatch.setattr(memory_bounded, "SAMPLE", 20)
     n = 800
@@ -95,12 +95,12 @@ def test_what_is_left_fits_into_the_room(monkeypatch):
         covers, preselected = build_covers(source, np.arange(n), costs, room)
         assert len(preselected.first) > 0
         assert 12 * len(covers.bits) <= 1.2 * room
-        # Nothing but what is kept in the end has been asked for in more than that room.
+        # Only the final covers were requested with more memory.
         assert max(12 * words for _, words in asked) <= 1.2 * room
         asked.clear()
 
 
-def test_a_first_cover_has_less_room_unless_a_limit_is_given():
+def test_a_first_cover_has_less_memory_unless_a_limit_is_given():
     rooms = [
         FRRIClassifier(work_limit=effort, memory_limit=limit)._cover_bytes(100_000, 10, free=10**10)
         for effort, limit in ((0, None), (1, None), (0, "2 GB"))
@@ -110,7 +110,7 @@ def test_a_first_cover_has_less_room_unless_a_limit_is_given():
 
 @pytest.fixture
 def _large_path(monkeypatch, request):
-    """Small tables take the way of large ones."""
+    """Use the code for large tables on small ones."""
     request.getfixturevalue("_coarse")
     for name in ("COMPILED_FROM", "LOADED_FROM", "USED_FROM", "DIVIDED_FROM"):
         monkeypatch.setattr(induction, name, 0)
@@ -170,38 +170,38 @@ def test_a_memory_limit_leads_to_the_leaner_path_or_to_a_sentence(monkeypatch):
         assert lean.selected_.tolist() == found[0].selected_.tolist()
     roomy = fitted(X, y, memory_limit="1 GB")
     assert roomy.selected_.tolist() == plain.selected_.tolist()
-    said = (
+    message = (
         "FRRI needs about 0 MB for 500 samples and 5 features, but memory_limit is 0 MB: raise it"
     )
-    with pytest.raises(MemoryError, match=re.escape(said)):
+    with pytest.raises(MemoryError, match=re.escape(message)):
         fitted(X, y, memory_limit=base)
     with pytest.warns(UserWarning, match="a larger `memory_limit` may need fewer rules"):
         FRRIClassifier(memory_limit=base + 3_000).fit(X, y)
 
 
-def test_what_is_free_is_planned_with(monkeypatch):
+def test_plans_use_the_free_memory(monkeypatch):
     monkeypatch.setattr(classifier, "free_memory", lambda: 600_000_000)
     assert classifier.plan_cover_bytes(100_000, 10) < classifier.DEFAULT_BYTES
     with pytest.raises(ValueError, match="but there are only 600 MB free: free some, fit a sample"):
         classifier.plan_cover_bytes(1_000_000, 10)
-    monkeypatch.setattr(classifier, "free_memory", lambda: None)  # nobody knows
+    monkeypatch.setattr(classifier, "free_memory", lambda: None)  # unknown
     assert classifier.plan_cover_bytes(1_000_000, 10) == classifier.DEFAULT_BYTES
     assert classifier.memory_bytes("1.5gib") == 1.5 * 2**30
 
 
 @pytest.mark.parametrize("limit", ["much", "-1 GB", "2 XB", 0, -5, 2.5, True, ""])
-def test_a_limit_that_is_none(limit):
+def test_invalid_limits(limit):
     with pytest.raises(
         ValueError, match="memory_limit must be a number of bytes or a string such as"
     ):
         FRRIClassifier(memory_limit=limit).fit([[0.0], [1.0]], [0, 1])
 
 
-# ---------------------------------------------------------------- gaps
+# ---------------------------------------------------------------- optimality gaps
 
 
 @pytest.mark.parametrize("expanded", [1 << 20, 0])
-def test_a_gap_ends_the_search(expanded, monkeypatch):
+def test_an_optimality_gap_ends_the_search(expanded, monkeypatch):
     monkeypatch.setitem(cover_names, "LARGEST_EXPANDED", expanded)
     matrix = np.random.default_rng(0).random((150, 150)) < 0.05
     covers = CoverMatrix.from_dense(matrix)
@@ -215,7 +215,7 @@ def test_a_gap_ends_the_search(expanded, monkeypatch):
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_gap_that_is_reached_is_no_reason_to_warn():
+def test_a_reached_optimality_gap_gives_no_warning():
     X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
     clf = FRRIClassifier(optimality_gap=0.5).fit(X, y)
     assert clf.selection_.stopped_by == "gap"
@@ -226,7 +226,7 @@ def test_a_gap_that_is_reached_is_no_reason_to_warn():
         minimum_cover(CoverMatrix.from_dense([[True]]), optimality_gap=2)
 
 
-def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
+def test_memory_limit_and_optimality_gap_on_the_command_line(tmp_path, capsys):
     X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
     rows = [
         ",".join(map(str, [*row.round(3), "ab"[label]])) for row, label in zip(X, y, strict=True)
@@ -245,7 +245,7 @@ def test_memory_and_gap_on_the_command_line(tmp_path, capsys):
     assert about["parameters"]["memory_limit"] == "2GB"
 
 
-# ---------------------------------------------------------------- an end in any phase
+# ---------------------------------------------------------------- interruption in any phase
 
 PHASES = {
     "confidences": (NumpyBackend, "confidences"),
@@ -266,7 +266,7 @@ PHASES = {
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("end", ["interrupt", "time"])
 def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
-    """The first call of the phase is interrupted, or takes all the time there is."""
+    """The first call of the phase is interrupted, or uses up the time limit."""
     X, y = make_classification(300, 8, flip_y=0.2, random_state=0)
     monkeypatch.setattr(induction, "USED_FROM", np.inf)  # whatever ran before
     if phase.endswith("on words"):
@@ -296,8 +296,10 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
         assert not hasattr(clf, "ruleset_")
         assert not hasattr(clf, "selection_")
         return
-    said = {"interrupt": "The search was stopped by an interrupt", "time": "by `time_limit`"}[end]
-    with pytest.warns(UserWarning, match=said):
+    message = {"interrupt": "The search was stopped by an interrupt", "time": "by `time_limit`"}[
+        end
+    ]
+    with pytest.warns(UserWarning, match=message):
         clf.fit(X, y)
     assert begun
     assert clf.selection_.stopped_by == end
@@ -305,10 +307,10 @@ def test_a_fit_can_be_ended_in_every_phase(phase, end, monkeypatch):
     assert clf.ruleset_.covers(X).any(axis=1).all()
 
 
-# ---------------------------------------------------------------- how long it will take
+# ---------------------------------------------------------------- estimated time
 
 
-def test_progress_knows_how_long_a_step_will_take(monkeypatch):
+def test_progress_estimates_the_time_of_a_step(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
     seen = []
@@ -321,7 +323,7 @@ def test_progress_knows_how_long_a_step_will_take(monkeypatch):
         assert shown.outlook() == ""
         map_threads(work, [(0, 10), (10, 20), (20, 40), (40, 50)], n_jobs=1)
         map_threads(work, [(0, 3), (3, 6)], n_jobs=1)
-    told = [(25, 30), (50, 20), (75, 13)]
-    told = [f", {share}% of this step, {left} s left of it" for share, left in told]
-    assert seen == ["", *told, "", ", 50% of this step, 3 s left of it"]
+    expected = [(25, 30), (50, 20), (75, 13)]
+    expected = [f", {share}% of this step, {left} s left of it" for share, left in expected]
+    assert seen == ["", *expected, "", ", 50% of this step, 3 s left of it"]
     assert not progress.Progress.active

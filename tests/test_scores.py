@@ -1,4 +1,4 @@
-"""What scikit-learn's users reach for: decision function, importances, score, progress, probabilities."""
+"""Decision function, importances, score, progress and probabilities of estimators."""
 
 import re
 import warnings
@@ -64,7 +64,7 @@ def test_the_decision_function_decides_as_predict_does(name):
 
 
 @every
-def test_importances_are_shares_of_the_attributes_that_rules_use(name):
+def test_importances_are_fractions_for_the_attributes_that_rules_use(name):
     X, y = IRIS
     model = fitted(name, X.assign(constant=1.0), y)
     assert model.feature_importances_.sum() == pytest.approx(1)
@@ -104,7 +104,7 @@ def test_importances_where_numbers_are_added_and_where_nothing_is_used():
 
 
 @pytest.mark.parametrize("name", ["frri", "ripper", "additive"])
-def test_a_ruleset_has_a_score(name):
+def test_a_rule_set_has_a_score(name):
     X, y = IRIS
     model = fitted(name, X[::3], y[::3])
     weights = np.arange(150)
@@ -113,7 +113,7 @@ def test_a_ruleset_has_a_score(name):
     assert model.ruleset_.score(X, y, weights) == pytest.approx(expected)
 
 
-def test_the_score_of_numbers_is_r_squared():
+def test_the_score_of_regression_is_r2():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     rules = AdditiveRulesRegressor(max_rules=4).fit(X, y).ruleset_
     weights = np.arange(len(y))
@@ -135,26 +135,26 @@ def test_labels_must_be_as_many_as_rows():
 
 
 @every
-def test_progress_is_told_on_request(name, capsys):
+def test_progress_is_printed_on_request(name, capsys):
     X, y = IRIS
     fitted(name, X, y)
     assert capsys.readouterr() == ("", "")
     verbose = fitted(name, X, y, verbose=1)
-    said = capsys.readouterr()
-    assert not said.out
-    # A slow machine also shows progress before a step ends.
-    assert re.search(rf"^{verbose._name()}: .*: \d+\.\d s$", said.err, re.MULTILINE)
+    output = capsys.readouterr()
+    assert not output.out
+    # Slow machines also show progress within a step.
+    assert re.search(rf"^{verbose._name()}: .*: \d+\.\d s$", output.err, re.MULTILINE)
     with pytest.raises(ValueError, match="verbose must be an integer from 0 on, got 'much'"):
         fitted(name, X, y, verbose="much")
 
 
-def test_numbers_too(capsys):
+def test_progress_of_a_regression(capsys):
     frame = pd.DataFrame({"a": np.random.default_rng(0).random(40).round(1)})
     AdditiveRulesRegressor(verbose=True).fit(frame, (frame.a**2).rename("b"))
     assert "rules one after another" in capsys.readouterr().err
 
 
-def test_what_takes_long_is_told_meanwhile(capsys):
+def test_progress_is_printed_within_long_steps(capsys):
     with progress.Progress("working", 0.01):
         progress.time.sleep(0.1)
     assert capsys.readouterr().err.startswith("working ... 0 s\n")
@@ -164,7 +164,7 @@ def test_what_takes_long_is_told_meanwhile(capsys):
 
 
 def overlapping(n, seed=0):
-    """Two numbers that tell little about three classes of different sizes."""
+    """Return two weak features of three classes of different sizes."""
     random = np.random.default_rng(seed)
     y = random.choice(3, n, p=[0.6, 0.3, 0.1])
     return (random.normal(size=(n, 2)) + y[:, None]).round(1), y
@@ -181,10 +181,10 @@ def test_probabilities_beat_the_sizes_of_classes_where_these_overlap(name):
     model = fitted(name, X, y)
     shares = model.predict_proba(new)
     priors = np.tile(np.bincount(y) / len(y), (len(new), 1))
-    if name not in {"additive", "bagged"}:  # whose votes are fitted to be probabilities
+    if name not in {"additive", "bagged"}:  # its votes are fitted as probabilities
         by_rules = replace(model.ruleset_, trust=1.0).predict_proba(new)
         assert loss(shares, truth) < loss(by_rules, truth)
-    if name == "quickrules":  # always answers the largest class here, and is not trusted for that
+    if name == "quickrules":  # always predicts the majority class here, and is shrunk completely
         assert loss(shares, truth) <= loss(priors, truth)
     else:
         assert loss(shares, truth) < loss(priors, truth)
@@ -193,7 +193,7 @@ def test_probabilities_beat_the_sizes_of_classes_where_these_overlap(name):
 
 
 @every
-def test_clear_classes_are_trusted_and_classes_by_lot_are_not(name):
+def test_separable_classes_are_not_shrunk_and_random_classes_are(name):
     random = np.random.default_rng(0)
     X = random.random((120, 2)).round(2)
     assert fitted(name, X + (X[:, :1] > 0.5), X[:, 0] > 0.5).ruleset_.trust >= 0.95
@@ -204,8 +204,8 @@ def test_clear_classes_are_trusted_and_classes_by_lot_are_not(name):
     assert np.abs(chance.predict_proba(X) - 0.5).mean() < 0.25
 
 
-def test_trust_depends_on_objects_alone():
-    """Not on their order, on repetitions, or on whether these are weights, unless the rules do."""
+def test_shrinkage_depends_on_objects_only():
+    """It does not depend on order, repetitions or equivalent weights, unless the rules do."""
     X, y = overlapping(60)
     trust = fitted("modlem", X, y).ruleset_.trust
     assert fitted("modlem", X[::-1], y[::-1]).ruleset_.trust == trust
@@ -258,7 +258,7 @@ def test_weights_of_classes_change_probabilities():
 
 @settings(max_examples=often(120), deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.sampled_from([0.0, 0.3, 0.9]))
-def test_classes_ahead_are_levelled_by_the_definition(seed, n_classes, trust):
+def test_classes_ahead_are_leveled_by_the_definition(seed, n_classes, trust):
     random = np.random.default_rng(seed)
     shares = random.integers(0, 4, (5, n_classes)) + 1.0
     shares /= shares.sum(axis=1, keepdims=True)
@@ -267,7 +267,7 @@ def test_classes_ahead_are_levelled_by_the_definition(seed, n_classes, trust):
     found = shrink_to_priors(shares, decided, trust, sizes)
     for row, own, mine in zip(shares.tolist(), decided.tolist(), found, strict=True):
         model = {"trust": trust, "classes": list(range(n_classes)), "class_counts": sizes.tolist()}
-        expected = naive_semantics.trusted(model, {"answer": own, "probabilities": row})
+        expected = naive_semantics.shrink(model, {"answer": own, "probabilities": row})
         np.testing.assert_allclose(mine, expected, atol=1e-12)
         assert mine.max() <= mine[own] + 1e-12
 
@@ -280,12 +280,12 @@ def test_classes_ahead_are_levelled_by_the_definition(seed, n_classes, trust):
         (0.5, {"semantics": "at-least-class"}, "must be 1 in at-least-class, got 0.5"),
     ],
 )
-def test_trust_is_checked(trust, more, message):
+def test_shrinkage_is_checked(trust, more, message):
     with pytest.raises(ValueError, match=message):
         RuleSet((), (Attribute("a"),), (0, 1), trust=trust, **more)
 
 
-def test_trust_is_saved():
+def test_shrinkage_is_saved():
     rules = RuleSet((Rule((), 0),), (Attribute("a"),), (0, 1), class_counts=(1, 3), trust=0.25)
     assert RuleSet.from_json(rules.to_json()) == rules
     assert rules.predict_proba([[1]]).tolist() == [[0.5, 0.5]]

@@ -34,7 +34,7 @@ X, Y = load_iris(return_X_y=True)
 
 
 class Refusing(BaseEstimator):
-    """An estimator that takes no table."""
+    """An estimator that accepts no table."""
 
     def fit(self, *_):
         raise ValueError("no")
@@ -140,7 +140,7 @@ def test_a_table_that_cannot_be_split_has_a_reason(n, options, reason):
     assert reason in holdout.reason
 
 
-def test_one_class_is_not_split_without_a_word():
+def test_one_class_is_not_split_without_a_reason():
     holdout = Holdout(X[:40], Y[:40])
     assert (holdout.splits, holdout.reason) == ([], "")
 
@@ -160,7 +160,7 @@ def test_a_candidate_that_cannot_win_is_given_up():
     assert again.predictions.tolist() == leader.predictions.tolist()
 
 
-def test_the_choice_is_fitted_to_all_samples_and_knows_its_score():
+def test_the_choice_is_fitted_to_all_samples_and_has_its_score():
     model = AutoRulesClassifier(max_rules=4).fit(X, Y)
     assert model.best_name_ == "additive"
     alone = AdditiveRulesClassifier(max_rules=4).fit(X, Y)
@@ -298,7 +298,7 @@ def test_fewer_conditions_are_preferred_among_those_about_as_good_as_the_best():
         return HoldoutResult(truth, predicted, np.zeros(1000, int), 9.0, n_conditions)
 
     best = result(902, 20.0)
-    # 2 samples more are more than chance if none is lost; 1 is not if 60 are.
+    # 2 further correct samples are significant if none is lost; 1 is not if 60 are lost.
     assert choose_result({"a": best, "b": result(900, 4.0)}) == "a"
     assert choose_result({"a": best, "b": result(901, 4.0, first=60)}) == "b"
     assert choose_result({"a": best, "b": result(899, 4.0, first=60)}) == "a"  # above 0.002
@@ -389,7 +389,7 @@ def test_the_jackknife_is_the_standard_error_of_a_mean():
     assert 0.95 < np.mean(errors) < 1.05
 
 
-def test_kappa_and_r_squared_are_those_of_scikit_learn():
+def test_kappa_and_r2_are_those_of_scikit_learn():
     generator = np.random.default_rng(0)
     true, predicted = generator.integers(4, size=(2, 50))
     weight = generator.random(50)

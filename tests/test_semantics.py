@@ -1,4 +1,4 @@
-"""Named semantics: what they let rules say, and one rule for decision, probabilities and deciding rule."""
+"""Named semantics: allowed consequents, and consistent decision, probabilities and deciding rule."""
 
 from dataclasses import replace
 from math import inf, nextafter
@@ -25,7 +25,7 @@ def small(rules, **more):
     return RuleSet(tuple(rules), (A,), **({"classes": ("no", "maybe", "yes")} | more))
 
 
-# ---------------------------------------------------------------- the carrier
+# ---------------------------------------------------------------- the dataclass
 
 
 def test_settings_one_by_one_are_fields_of_the_semantics():
@@ -39,7 +39,7 @@ def test_settings_one_by_one_are_fields_of_the_semantics():
         with pytest.raises(AttributeError):
             setattr(ruleset, name, value)
     assert (ruleset.combination, ruleset.task) == ("sum", "classification")
-    # As fields of a dataclass they could be replaced, and still can.
+    # As fields of the dataclass they can be replaced.
     assert replace(ruleset, fallback="nearest").semantics == replace(
         given_at_once, fallback="nearest"
     )
@@ -61,18 +61,18 @@ def test_similar_was_called_holds():
 
 
 @pytest.mark.parametrize("name", MEANINGS)
-def test_every_name_has_a_usual_fallback_and_what_rules_say_survives_saving(name):
+def test_every_name_has_a_default_fallback_and_consequents_survive_saving(name):
     meaning = MEANINGS[name]
     assert Semantics(name).fallback == meaning.fallbacks[0]
     numbers = meaning.task == "regression"
-    said = {
+    consequents = {
         "class": Rule((BELOW,), "yes"),
         "votes": Rule((BELOW,), "yes", votes=(-1, 0, 0.5)),
         "bound": Rule((BELOW,), "maybe", relation="at most"),
         "number": Rule((BELOW,), 2.5),
     }
     more = {"classes": ()} if numbers else {}
-    ruleset = small([said[meaning.says]], semantics=name, **more)
+    ruleset = small([consequents[meaning.says]], semantics=name, **more)
     assert RuleSet.from_json(ruleset.to_json()) == ruleset
     assert len(ruleset.predict([[1], [5]])) == 2
     text = {
@@ -84,7 +84,7 @@ def test_every_name_has_a_usual_fallback_and_what_rules_say_survives_saving(name
     assert text[meaning.says] in str(ruleset)
 
 
-def test_a_rule_alone_says_what_it_says():
+def test_a_single_rule_is_printed_with_its_consequent():
     assert "THEN at least yes" in str(Rule((BELOW,), "yes", relation="at least"))
     assert "THEN by votes -1, +0.5" in str(Rule((BELOW,), "yes", votes=(-1, 0.5)))
     assert "THEN yes" in str(Rule((BELOW,), "yes"))
@@ -108,12 +108,12 @@ def test_a_rule_alone_says_what_it_says():
         ([], {"semantics": "softmax-votes", "fallback": "priors"}, "one of base for softmax-votes"),
     ],
 )
-def test_rules_that_say_something_else_are_refused(rules, more, message):
+def test_rules_with_other_consequents_are_refused(rules, more, message):
     with pytest.raises(ValueError, match=message):
         small(rules, **more)
 
 
-# ---------------------------------------------------------------- one rule for both
+# ---------------------------------------------------------------- decisions and probabilities
 
 near = st.sampled_from([0.03, 0.1, 0.7, 1 / 3]).flatmap(
     lambda x: st.sampled_from([x, nextafter(x, 0), nextafter(x, 1), nextafter(nextafter(x, 1), 1)])
@@ -122,8 +122,8 @@ near = st.sampled_from([0.03, 0.1, 0.7, 1 / 3]).flatmap(
 
 @settings(max_examples=often(500), deadline=None)
 @given(st.data(), st.sampled_from([*SHORTHANDS.values(), "softmax-votes"]))
-def test_the_class_decided_for_has_the_largest_share(data, name):
-    """Scores that differ in their last digits, in every order, with and without a rule that fires."""
+def test_the_predicted_class_has_the_largest_probability(data, name):
+    """Scores that differ in the last digits, in every order, with and without a firing rule."""
     labels = data.draw(st.permutations(["no", "maybe", "yes"]))
     condition = data.draw(st.sampled_from([(), (ABOVE,), (BELOW,)]))
     rules = [
@@ -165,32 +165,32 @@ def test_scores_that_division_makes_equal_keep_their_order():
     assert ruleset.predict_proba([[1]])[0].argmax() == 1
 
 
-def test_the_largest_class_decides_though_shares_be_equal():
-    """Sizes whose shares are equal by rounding only."""
+def test_the_largest_class_wins_ties_of_probabilities():
+    """Sizes of classes whose fractions are equal only by rounding."""
     ruleset = small([], fallback="priors", class_counts=(0.03, nextafter(0.03, 1), 0.02))
     assert ruleset.predict([[1]]).tolist() == ["maybe"]
     assert ruleset.predict_proba([[1]])[0].argmax() == 1
 
 
-def test_infinitely_far_from_every_rule_there_are_still_shares():
+def test_infinitely_far_from_every_rule_there_are_still_probabilities():
     steep = NumericCondition("a", core_high=1, support_high=1 + 1e-9)
     ruleset = small([Rule((steep,), "yes")])
     assert ruleset.predict_proba([[1e300]]).tolist() == [[1 / 3] * 3]
     assert ruleset.decide([[1e300]]).deciding.tolist() == [-1]
 
 
-# ---------------------------------------------------------------- one place for the deciding rule
+# ---------------------------------------------------------------- the deciding rule
 
 
 def test_a_rule_without_weight_is_never_near():
-    """Nothing fires at 8; the only rule with weight is far away, the other one counts for nothing."""
+    """No rule fires at 8; the only rule with a positive weight is far away."""
     ruleset = small([Rule((BELOW,), "yes"), Rule((BELOW,), "yes", 0.0), Rule((ABOVE,), "no", 0.0)])
     assert ruleset.decide([[8], [4]]).deciding.tolist() == [0, 0]
     assert ruleset.explain([8], effort=0).deciding.index == 0
 
 
-def test_no_proof_leans_on_a_rule_without_weight():
-    """Far above, "yes" is nearer; a weightless rule for "no" must not hide that change."""
+def test_no_proof_uses_a_rule_without_weight():
+    """For large values, "yes" is nearer; a rule for "no" with weight 0 must not hide that change."""
     low = NumericCondition("a", core_high=2, support_high=3)
     high = NumericCondition("a", core_low=7, support_low=6)
     everywhere = NumericCondition("a", core_low=-9, support_low=-10)
@@ -201,7 +201,7 @@ def test_no_proof_leans_on_a_rule_without_weight():
     assert found.cost == pytest.approx(0.5 / 8)
 
 
-def test_a_list_whose_first_rule_says_nothing_leaves_it_to_the_fallback():
+def test_a_list_whose_first_rule_has_no_votes_uses_the_fallback():
     ruleset = small(
         [Rule((), "no", distribution=(0, 0, 0)), Rule((), "yes")],
         combination="first",

@@ -1,4 +1,4 @@
-"""Rules respect what columns are: no bound outside the data, no contradiction, no fraction of integers."""
+"""Rules without bounds outside the data, contradictions, or fractions of integers."""
 
 import warnings
 
@@ -24,12 +24,12 @@ LEARNERS = {
     "regressor": lambda: frri.AdditiveRulesRegressor(max_rules=6),
     "ordinal": lambda: frri.AdditiveRulesOrdinalClassifier(max_rules=6),
 }
-# Slopes of the paper's algorithms end where the paper has them end.
+# Slopes of the algorithms of the paper end as in the paper.
 EXACT = {"frri": frri.FRRIClassifier, "quickrules": frri.QuickRulesClassifier}
 
 
 def table(seed, n=160, missing=False):
-    """Columns of many kinds, and three classes that depend on ranges, years, flags and integers."""
+    """Return many types of columns, and three classes that depend on ranges, years, flags and integers."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
         {
@@ -115,7 +115,7 @@ def test_rules_of_random_tables_make_sense(name, drawn):
         ([NumericCondition("week", 4, 5), NumericCondition("week", 6, 7)], "two conditions"),
     ],
 )
-def test_what_makes_no_sense_is_found(conditions, complaint):
+def test_senseless_conditions_are_found(conditions, complaint):
     frame = pd.DataFrame({"week": [1, 20, 52], "flag": [0, 1, 1]})
     attributes = Attribute("week", 1, 52), Attribute("flag", 0, 1)
     rules = RuleSet((Rule(tuple(conditions), "yes"),), attributes, ("no", "yes"))

@@ -1,4 +1,4 @@
-"""Sizes of rulesets: all of them from one run, against one fit for each size, and the one that is taken."""
+"""Number of rules by cross-validation: one run, compared with one fit per size, and the chosen size."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from frri.table import Attribute
 
 
 def mixed_table(n=48):
-    """Categories, dates, ties, duplicates, a constant column, contradictions, and a class of three."""
+    """Return categories, dates, ties, duplicates, a constant column, contradictions, and a class of three rows."""
     rng = np.random.default_rng(3)
     size = rng.integers(0, 6, n) / 2
     colour = rng.choice(["red", "blue", "green"], n)
@@ -167,7 +167,7 @@ def test_few_samples_have_no_path(learner, y):
 @pytest.mark.parametrize(
     "learner", [CompactFRRIClassifier, AdditiveRulesClassifier, AdditiveRulesRegressor]
 )
-def test_other_words_for_a_size_are_refused(learner):
+def test_other_strings_for_a_size_are_refused(learner):
     with pytest.raises(ValueError, match=r"max_rules must be an integer .* got '2se'"):
         learner(max_rules="2se").fit([[1.0], [2.0]], [0, 1])
 
@@ -185,7 +185,7 @@ def test_fewer_folds_are_held_out_of_many_samples_or_classes(n, n_classes, n_fol
 
 
 def test_conditions_of_large_tables_are_searched_for_in_some_samples(monkeypatch):
-    """They stand for all: weights of classes are kept, rare classes whole, the order is irrelevant."""
+    """The sample keeps weights of classes and all rows of rare classes; the order is irrelevant."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 3)).round(1)
     y = np.where(X[:, 0] + rng.normal(size=900) > 0, "b", "a")

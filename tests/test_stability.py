@@ -1,4 +1,4 @@
-"""How stable rules are: what counts as the same, and what is drawn."""
+"""Stability of rules: similarity and resampling."""
 
 import json
 from dataclasses import asdict, replace
@@ -31,7 +31,7 @@ ATTRIBUTES = (Attribute("x"), Attribute("kind", categories=("a", "b")))
 
 
 class Scripted(ClassifierMixin, BaseEstimator):
-    """A learner that gives one ruleset after the other, whatever it sees."""
+    """An estimator that returns given rule sets in order, for any data."""
 
     def __init__(self, script, seen):
         self.script, self.seen = script, seen
@@ -63,12 +63,12 @@ A, B = (NominalCondition("kind", frozenset(kind)) for kind in ("a", "b"))
 NOT_A, NOT_B = (replace(condition, excludes=True) for condition in (A, B))
 
 
-def test_exclusions_come_back_if_they_exclude_the_same():
+def test_exclusions_recur_if_they_exclude_the_same():
     script = [(rule("no", one),) for one in (NOT_A, NOT_A, NOT_B, A)]
     assert stability(Scripted(script, []), X, Y, n_resamples=3).returns == (1 / 3,)
 
 
-def test_rules_come_back_up_to_a_tenth():
+def test_rules_recur_within_a_tenth():
     whole = (rule("no", at_most(44.5)), rule("yes", at_least(50.5), A))
     script = [
         whole,
@@ -110,25 +110,25 @@ def test_rows_are_drawn_with_replacement_and_classes_keep_their_sizes():
         assert ((frame["x"] >= 50) == (np.asarray(labels) == "yes")).all()
 
 
-def test_the_same_seed_says_the_same():
+def test_the_same_seed_has_the_same_result():
     iris = load_iris(return_X_y=True)
     one, two = (stability(RIPPERClassifier(random_state=0), *iris, n_resamples=3) for _ in range(2))
     assert (one.similarity, one.returns) == (two.similarity, two.returns)
     assert 0 <= one.similarity <= 1
 
 
-def test_numbers():
+def test_regression():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     found = stability(AdditiveRulesRegressor(max_rules=4), X[:150], y[:150], n_resamples=3)
     assert len(found.returns) == len(found.ruleset) == 4
 
 
-def test_one_resample_says_nothing():
+def test_one_resample_is_not_enough():
     with pytest.raises(ValueError, match="n_resamples must be at least 2, got 1"):
         stability(RIPPERClassifier(), X, Y, n_resamples=1)
 
 
-def test_a_comparison_says_how_alike_the_folds_are():
+def test_a_comparison_has_the_similarity_of_folds():
     whole, part = (rule("no", at_most(44.5), A),), (rule("no", A),)
     learner = Scripted([whole, whole, part], [])
     learner.predict = lambda X: np.repeat("no", len(X))
@@ -141,7 +141,7 @@ def test_a_comparison_says_how_alike_the_folds_are():
     assert results.stability().loc["kinds", "scripted"] == pytest.approx(expected)
 
 
-def test_rules_that_are_given_may_come_back():
+def test_given_rules_may_recur():
     whole = (rule("no", at_most(44.5)), rule("yes", at_least(50.5), A))
     given = RuleSet((whole[1], rule("yes", B)), ATTRIBUTES, ("no", "yes"))
     found = stability(Scripted([whole, whole], []), X, Y, n_resamples=2, ruleset=given)
@@ -150,7 +150,7 @@ def test_rules_that_are_given_may_come_back():
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_model_knows_by_whom_it_was_learned(task):
+def test_a_model_contains_the_name_of_its_estimator(task):
     table = X.head(40).assign(x=np.tile(np.arange(10.0), 4))
     truth = {"regression": table["x"].to_numpy() * 2.0}.get(task, np.tile(np.repeat([0, 1], 5), 4))
     for learner in TASKS[task].values():
@@ -167,7 +167,7 @@ def test_a_model_knows_by_whom_it_was_learned(task):
 
 @pytest.fixture(scope="module")
 def sized(tmp_path_factory):
-    """A model that tried sizes, what comes back of it, and the folder with its file and its rows."""
+    """Return a model with tried sizes, its stability, and the folder with its file and rows."""
     rows, truth = (part[::4] for part in load_iris(return_X_y=True, as_frame=True))
     truth = truth.map({0: "setosa", 1: "versicolor", 2: "virginica"}).rename("kind")
     learner = AdditiveRulesClassifier().fit(rows, truth)
@@ -177,7 +177,7 @@ def sized(tmp_path_factory):
     return learner, stability(learner, rows, truth, n_resamples=2), folder
 
 
-def test_the_page_knows_sizes_and_what_comes_back(sized):
+def test_the_page_has_sizes_and_stability(sized):
     learner, found, folder = sized
     known = facts(RuleSet.load(folder / "model.json"), stability=found)
     path = learner.path_
@@ -189,14 +189,14 @@ def test_the_page_knows_sizes_and_what_comes_back(sized):
         facts(found.ruleset.without_rule(0), stability=found)
 
 
-def test_commands_tell_what_comes_back(sized, capsys):
+def test_commands_print_the_stability(sized, capsys):
     _, found, folder = sized
     model, table = str(folder / "model.json"), str(folder / "rows.csv")
     assert main(["rules", model, "--stability", table, "--resamples", "2"]) == 0
-    told = capsys.readouterr()
-    for line, share in zip(told.out.splitlines()[:-1], found.returns, strict=True):  # base last
+    output = capsys.readouterr()
+    for line, share in zip(output.out.splitlines()[:-1], found.returns, strict=True):  # base last
         assert line.endswith(f"   comes back in {share:.0%}")
-    assert f"similarity of their conditions {found.similarity:.2f}" in told.err
+    assert f"similarity of their conditions {found.similarity:.2f}" in output.err
     page = folder / "page.html"
     assert main(["report", model, table, "--stability", "2", "-o", str(page)]) == 0
     assert embedded(page.read_text(encoding="utf-8"))["stability"]["n_resamples"] == 2

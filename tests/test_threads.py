@@ -1,4 +1,4 @@
-"""One rule for numbers of threads."""
+"""Numbers of threads."""
 
 import os
 import subprocess
@@ -56,7 +56,7 @@ def test_few_objects_are_predicted_without_joblib():
 
 
 @pytest.mark.usefixtures("six_cores")
-def test_the_context_decides_where_nothing_is_said():
+def test_the_joblib_context_is_the_default():
     with parallel_config(n_jobs=4):
         assert n_threads() == 4
         assert n_threads(2) == 2
@@ -72,11 +72,11 @@ def test_one_of_several_jobs_takes_no_further_cores():
 
 
 @pytest.mark.parametrize("n_jobs", [0, True, 1.5, "all"])
-def test_what_is_no_number_of_threads(n_jobs):
-    said = "n_jobs must be None or an integer other than 0"
-    with pytest.raises(ValueError, match=said):
+def test_invalid_numbers_of_threads(n_jobs):
+    message = "n_jobs must be None or an integer other than 0"
+    with pytest.raises(ValueError, match=message):
         n_threads(n_jobs)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         RIPPERClassifier().fit([[0], [1]], [0, 1]).set_params(n_jobs=n_jobs).predict([[0]])
 
 
@@ -119,7 +119,7 @@ def test_results_do_not_depend_on_the_number_of_threads(learner, monkeypatch):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_every_learner_refuses_what_is_no_number_of_threads(learner):
+def test_every_learner_refuses_invalid_numbers_of_threads(learner):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0"):
         clone(learner).set_params(n_jobs=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""The frontier of a pool of rules: against every choice of them, and as people use it."""
+"""The frontier of a pool of rules: compared with brute force, and its use."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -29,7 +29,7 @@ from thorough import often
 
 @st.composite
 def pools(draw):
-    """Rules with soft sides and a table, both with few distinct values."""
+    """Return rules with slopes and a table, both with few distinct values."""
     value = st.integers(0, 4).map(float)
     rules = []
     for _ in range(draw(st.integers(1, 5))):
@@ -48,7 +48,7 @@ def test_no_rules_of_the_pool_make_fewer_errors(pool):
     made = {}
     for size in (0, 1, 2, 3):
         for chosen in combinations(found.pool.rules, size):
-            # The semantics in one line: the best rule decides, else the commonest class.
+            # The semantics in one line: the best rule decides, else the majority class.
             one = RuleSet(
                 chosen,
                 rules.attributes,
@@ -67,7 +67,7 @@ def test_no_rules_of_the_pool_make_fewer_errors(pool):
 
 @settings(max_examples=often(60), deadline=None)
 @given(pools())
-def test_a_rule_counts_its_precision_drawn_towards_chance(pool):
+def test_rules_are_weighted_by_shrunken_precision(pool):
     rules, X, y = pool
     found = frontier(rules, X, y, sizes=[1], time_limit=0)
     assert len({(r.conditions, r.consequent) for r in rules}) == len(found.pool)
@@ -108,7 +108,7 @@ def test_the_rules_that_frri_chose_from(iris):
     by_object = {rule.source: rule for rule in pool}
     for rule in learner.ruleset_:
         assert by_object[rule.source] == replace(rule, statistics=None)
-    # No rule covers an enemy, so more rules never harm, and those that were chosen cover all.
+    # No rule covers an object of another class, so further rules never harm, and the selected ones cover all objects.
     sizes = [2, len(learner.ruleset_)]
     found = frontier(pool, X, y, sizes=sizes, time_limit=0)
     uncovered = len(learner.uncovered_)
@@ -124,7 +124,7 @@ def test_rules_that_vote_are_rules(iris):
     assert found[3].ruleset.score(X, y) == pytest.approx(1 - found[3].errors / 150)
 
 
-def test_what_is_not_proved_is_said(iris):
+def test_unproven_results_are_reported(iris):
     X, y = iris
     pool = tree_rules(RandomForestClassifier(10, random_state=0).fit(X, y), X, y)
     (point,) = frontier(pool, X, y, sizes=[2], time_limit=0).points
@@ -145,7 +145,7 @@ def test_leaves_decide_as_their_tree():
     assert (rules.covers(X).sum(axis=1) == 1).all()
 
 
-def test_complaints(iris):
+def test_bad_requests_get_one_sentence(iris):
     X, y = iris
     rules = RIPPERClassifier(random_state=0).fit(X, y).ruleset_
     numbers = AdditiveRulesRegressor(max_rules=2).fit(X, y).ruleset_

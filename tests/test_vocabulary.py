@@ -1,7 +1,7 @@
-"""The texts use the field's words: no private vocabulary, no foreign constructions.
+"""Documentation, docstrings and messages use the terms of the field.
 
 Documentation, README, changelog, examples, docstrings, messages, the help of the commands and the texts of the report
-are checked line by line, without code. An exception names the file and states why the word is right there.
+are checked line by line, without code. Exceptions name the file and the reason.
 """
 
 import ast
@@ -57,7 +57,7 @@ EXCEPTIONS = {
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]+`")
 EXAMPLE = re.compile(r"^Examples\n-+\n.*", re.MULTILINE | re.DOTALL)
-# Strings of scripts with at least one space: texts, not keys.
+# Strings of scripts with at least one space: messages, not keys.
 STRING = re.compile(r"""["'`]([^"'`]* [^"'`]*)["'`]""")
 SCRIPTS = sorted(ROOT.glob("src/frri/report/static/**/*.js"))
 SOURCES = sorted(ROOT.glob("src/frri/**/*.py"))
@@ -109,7 +109,7 @@ def messages(source):
 
 
 @pytest.mark.parametrize("script", [pytest.param(p, id=p.name) for p in SCRIPTS])
-def test_texts_of_the_report_use_the_words_of_the_field(script):
+def test_messages_of_the_report_use_the_words_of_the_field(script):
     lines = script.read_text(encoding="utf-8").splitlines()
     texts = [" ".join(STRING.findall(line)) for line in lines]
     found = found_in("\n".join(texts), script.relative_to(ROOT).as_posix())

@@ -1,4 +1,4 @@
-"""Sample weights: integers against repeated rows, fractions against the definition, bad ones."""
+"""Sample weights: integers compared with repeated rows, fractions with the definition, bad weights."""
 
 import math
 import warnings
@@ -40,7 +40,7 @@ def quietly(learner, *table, **extra):
 
 @st.composite
 def frames(draw):
-    """Numbers and texts with ties, duplicates, contradictions and gaps, and labels."""
+    """Return numbers and strings with ties, duplicates, contradictions and missing values, and labels."""
     n = draw(st.integers(2, 12))
     columns = {}
     for j in range(draw(st.integers(1, 3))):
@@ -62,7 +62,7 @@ learners = st.builds(
 
 @settings(deadline=None, max_examples=often(150))
 @given(frames(), learners, st.lists(st.integers(0, 3), min_size=12, max_size=12))
-def test_whole_weights_are_repeated_rows(table, learner, weights):
+def test_integer_weights_are_repeated_rows(table, learner, weights):
     X, y = table
     weights = weights[: len(X)]
     assume(any(weights))
@@ -72,7 +72,7 @@ def test_whole_weights_are_repeated_rows(table, learner, weights):
 
 
 @pytest.mark.parametrize("criterion", ["laplace", "entropy"])
-def test_whole_weights_are_repeated_rows_in_large_tables(criterion):
+def test_integer_weights_are_repeated_rows_in_large_tables(criterion):
     random = np.random.default_rng(1)
     X = random.normal(size=(800, 6)).round(2)
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0.4) ^ (random.random(800) < 0.1)
@@ -84,7 +84,7 @@ def test_whole_weights_are_repeated_rows_in_large_tables(criterion):
 
 @settings(deadline=None, max_examples=often(100))
 @given(frames(), learners)
-def test_equal_weights_are_none(table, learner):
+def test_equal_weights_have_no_effect(table, learner):
     X, y = table
     plain = quietly(learner, X, y).ruleset_
     assert quietly(learner, X, y, sample_weight=np.ones(len(X))).ruleset_ == plain
@@ -136,7 +136,7 @@ def test_fractions_follow_the_definition(seed, learner, scale):
     np.testing.assert_allclose(by_rules.predict_proba(X), shares, atol=1e-12)
 
 
-def test_rows_without_weight_are_not_there():
+def test_rows_of_weight_0_are_ignored():
     X = pd.DataFrame({"a": [1.0, np.inf, 2.0, 3.0], "b": ["p", 5, "q", "p"]})
     y = ["no", None, "yes", "yes"]
     left_out = MODLEMClassifier().fit(X, y, sample_weight=[1, 0, 1, 1])
@@ -253,7 +253,7 @@ def test_bad_weights(weights, message):
     assert len(str(caught.value).splitlines()) == 1
 
 
-def test_complaints_number_rows_as_they_were_given():
+def test_errors_number_rows_as_they_were_given():
     X, y = [[1.0], [2.0], [3.0]], ["a", "b", None]
     with pytest.raises(ValueError, match="in row 3"):
         MODLEMClassifier().fit(X, y, sample_weight=[0, 1, 1])
@@ -303,7 +303,7 @@ def test_weights_of_classes_are_weights_of_their_objects(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_known_of_rules_is_in_weights(name):
+def test_statistics_of_rules_are_sums_of_weights(name):
     X, y = IRIS
     model = quietly(made(name), X, y, sample_weight=WEIGHTS / 4)
     rules = model.ruleset_
@@ -356,8 +356,8 @@ def test_a_heavy_class_is_predicted_more_often(name):
 
 
 @pytest.mark.parametrize("name", ["ripper", "furia"])
-def test_equal_weights_are_none_where_objects_are_drawn(name):
-    """The weighted search against the compiled or counted one."""
+def test_equal_weights_have_no_effect_where_objects_are_drawn(name):
+    """Compare the weighted search with the compiled or unweighted one."""
     X, y = IRIS
     plain = made(name).fit(X, y).ruleset_
     assert made(name).fit(X, y, sample_weight=np.ones(150)).ruleset_ == plain

@@ -1,4 +1,4 @@
-"""How often tests repeat themselves on random data: `make thorough` lets them take their time."""
+"""Numbers of repetitions of tests on random data, which are larger with `make thorough`."""
 
 import os
 
@@ -6,10 +6,10 @@ THOROUGH = bool(os.environ.get("FRRI_THOROUGH"))
 
 
 def often(times):
-    """So many times in a thorough run, a quarter as often in all others."""
+    """Return `times` in a thorough run, a quarter of it in all others."""
     return times if THOROUGH else times // 4
 
 
 def some(cases, *places):
-    """All cases in a thorough run, otherwise those at some places."""
+    """Return all cases in a thorough run, otherwise those at some positions."""
     return list(cases) if THOROUGH else [cases[k] for k in places]
