@@ -38,9 +38,8 @@ from frri.readers.files import read_batches
 from frri.readers.infer_types import resolve_words
 from frri.rules import RuleSet
 from frri.rules.measures import evaluation_of
-from frri.selection.candidates import decision_parameters
-from frri.selection.holdout import FOLDS
-from frri.selection.metrics import METRICS
+from frri.selection.auto import decision_parameters
+from frri.selection.holdout import FOLDS, METRICS
 from frri.table import Attribute, encode_frame
 from frri.table.columns import ordered_categories
 from frri.table.encode import summarize_table

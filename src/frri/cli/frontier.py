@@ -23,7 +23,7 @@ from frri.cli.files import load_model, read_to_learn, write_output
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import RULE_LEARNERS
 from frri.rules import RuleSet
-from frri.selection.candidates import make_estimator
+from frri.selection.auto import make_estimator
 from frri.table import encode_frame
 from frri.table.targets import check_not_number
 
