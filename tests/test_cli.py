@@ -181,9 +181,9 @@ BAD = {
     "ignoring what is not there": ([*FIT_DATA, "--ignore", "ag"], None, "did you mean 'age'?"),
     "nominal what is not there": ([*FIT_DATA, "--nominal", "zzz"], None, "no column 'zzz'; it has"),
     "ordinal what is not there": ([*FIT_DATA, "--ordinal", "siz=S<M"], None, "did you mean 'size'?"),
-    "ordinal without values": ([*FIT_DATA, "--ordinal", "size"], None, "needs COLUMN=LOW<...<HIGH"),
-    "ordinal with one value": ([*FIT_DATA, "--ordinal", "size=S"], None, "needs COLUMN=LOW<...<HIGH"),
-    "ordinal value twice": ([*FIT_DATA, "--ordinal", "size=S<M<S"], None, "names a value twice"),
+    "ordinal without values": ([*FIT_DATA, "--ordinal", "size"], None, "expected COLUMN=LOW<...<HIGH"),
+    "ordinal with one value": ([*FIT_DATA, "--ordinal", "size=S"], None, "expected COLUMN=LOW<...<HIGH"),
+    "ordinal value twice": ([*FIT_DATA, "--ordinal", "size=S<M<S"], None, "every value once, got 'size=S<M<S'"),
     "a value outside the order": (
         [*FIT_DATA, "--ordinal", "size=S<M"], None, "holds 'L' in row 3, which is not in the order S < M",
     ),
@@ -204,7 +204,7 @@ BAD = {
     "unknown parameter": (
         [*FIT_NUMBERS, "--learner", "ripper", "--set", "fold=2"], None, "did you mean 'folds'?",
     ),
-    "parameter without value": ([*FIT_NUMBERS, "--set", "work_limit"], None, "needs PARAMETER=VALUE"),
+    "parameter without value": ([*FIT_NUMBERS, "--set", "work_limit"], None, "expected PARAMETER=VALUE"),
     "a parameter out of range": ([*FIT_NUMBERS, "--set", "work_limit=-1"], None, "work_limit must be"),
     "an unknown value": (
         [*FIT_NUMBERS, "--set", "attribute_order=sideways"], None, "attribute_order must be",

@@ -86,7 +86,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(capsys, tmp_path, arguments, 
 
 def test_bad_numbers_are_refused_by_the_parser(capsys):
     assert main(["bench", "--quick", "--folds", "1"]) == 2
-    assert "must be 2 or more, got 1" in capsys.readouterr().err
+    assert "expected an integer, 2 or more, got '1'" in capsys.readouterr().err
 
 
 def test_failures_end_with_one_and_small_classes_are_told(capsys):

@@ -16,7 +16,6 @@ from frri.cli.console import Arguments, Parser, notes, say
 
 if TYPE_CHECKING:
     from frri.compare.datasets import Dataset
-    from frri.compare.run import Grid
 
 # The smallest of the paper's datasets with two, three and six classes.
 QUICK = ("wine", "heart", "glass")
@@ -61,14 +60,23 @@ def run(arguments: Arguments) -> int:
 
 def _compare(arguments: Arguments) -> int:
     from frri.compare.page import make_report, overview, write_report  # noqa: PLC0415
-    from frri.compare.run import Grid, run_grid  # noqa: PLC0415
+    from frri.compare.run import Grid, describe_small_classes, run_grid  # noqa: PLC0415
 
     data = {d.name: d for d in _data(arguments)}
     learners = _learners(arguments)
     own = [int(d.folds.max()) + 1 for d in data.values() if d.folds is not None]
     folds = arguments.folds or (own[0] if own else 3 if arguments.quick else 10)
     grid = Grid(data, learners, folds, arguments.seed)
-    _say_remarks(grid)
+    for d in data.values():
+        small = describe_small_classes(d, folds)
+        if small and d.folds is None:
+            say(small)
+        for note in d.notes:
+            say(f"{d.name}: {note}")
+    for (name, _), reason in grid.not_run.items():
+        say(f"{name}: {reason}")
+    if not grid.tasks():
+        raise ValueError("None of the learners can be run on these data; see above.")
     limits = {"workers": arguments.workers, "time_limit": arguments.time_limit}
     try:
         results = run_grid(grid, arguments.output, **limits, progress=True)
@@ -124,18 +132,3 @@ def _learners(arguments: Arguments) -> dict[str, Any]:
         except ImportError as error:
             say(str(error))
     return found
-
-
-def _say_remarks(grid: "Grid") -> None:
-    from frri.compare.run import describe_small_classes  # noqa: PLC0415
-
-    for d in grid.data.values():
-        small = describe_small_classes(d, grid.n_folds)
-        if small and d.folds is None:
-            say(small)
-        for note in d.notes:
-            say(f"{d.name}: {note}")
-    for (name, _), reason in grid.not_run.items():
-        say(f"{name}: {reason}")
-    if not grid.tasks():
-        raise ValueError("None of the learners can be run on these data; see above.")

@@ -23,7 +23,7 @@ from frri._util import (
     name_read_errors,
     write_atomically,
 )
-from frri.cli.console import Arguments, notes, one_line, say, sentence
+from frri.cli.console import Arguments, notes, say, sentence
 from frri.readers import read_table
 from frri.readers.files import FORMATS, Batch, read_batches
 from frri.readers.training import read_training
@@ -199,7 +199,7 @@ class UnseenValues:
         for attribute, counts in self._columns:
             parts = _describe_unseen(attribute, counts, f"of {self._rows} rows")
             if parts:
-                say(one_line(f"note: column {attribute.name!r} {', and '.join(parts)}."))
+                say(f"note: column {attribute.name!r} {', and '.join(parts)}.")
 
 
 def _describe_unseen(attribute: Attribute, counts: Counter[Any], rows: str) -> list[str]:
@@ -327,8 +327,6 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
     again = "--stability learns from rows again"
     if labels is None:
         raise ValueError(f"{again}: give a table with the column {ruleset.target!r}.")
-    if n_resamples < 2:
-        raise ValueError(f"--stability needs 2 resamples at least, got {n_resamples}.")
     names = [attribute.name for attribute in ruleset.attributes]
     for name in names:
         if name not in table.columns:

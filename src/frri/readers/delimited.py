@@ -48,12 +48,18 @@ def read_delimited(content: bytes, name: str, options: ReadOptions) -> Frame:
 
 def read_layout(layout: "Layout", name: str, options: ReadOptions) -> Frame:
     """Read a table whose layout is known."""
+    rows = [row for row in _first_rows(layout.text, layout.separator)[1:] if row]
+    n_columns = len(layout.columns)
+    if rows and len(rows[0]) > n_columns:  # pandas would take the first column for an index
+        raise ValueError(
+            f"{name}: the rows have more values than the {n_columns} names of the header."
+        )
     frame = _parse(layout, name, options)
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
-    _warn_about_codes(frame, layout)
+    _warn_about_codes(frame, layout.columns, [row for row in rows if len(row) == n_columns])
     frame = _set_names(frame, layout.columns, name, set(options.strings))
     return infer_columns(frame, options._replace(decimal_commas=layout.separator != ","))
 
@@ -217,16 +223,8 @@ def _parse(layout: Layout, name: str, options: ReadOptions) -> Frame:
     pd = import_pandas()
     marks = [*NA_VALUES, *options.na_values]
     known = {place: options.known_values(column) for place, column in enumerate(layout.columns)}
-    kept = [
-        place
-        for place, column in enumerate(layout.columns)
-        if known[place] is not None or column == options.classes
-    ]
-    first = next((row for row in _first_rows(layout.text, layout.separator)[1:] if row), [])
-    if len(first) > len(layout.columns):  # pandas would take the first column for an index
-        raise ValueError(
-            f"{name}: the rows have more values than the {len(layout.columns)} names of the header."
-        )
+    kept = {place for place, values in known.items() if values is not None}
+    kept |= {place for place, column in enumerate(layout.columns) if column == options.classes}
     # To the last bit: a database that reads the same file must find the same thresholds.
     version = tuple(map(int, pd.__version__.split(".")[:2]))
     exact = {"float_precision": "round_trip"} if version < (3, 1) else {}  # later always so
@@ -276,11 +274,9 @@ def _check_lengths(layout: Layout, name: str) -> None:
         )
 
 
-def _warn_about_codes(frame: Frame, layout: Layout) -> None:
+def _warn_about_codes(frame: Frame, columns: list[str], rows: list[list[str]]) -> None:
     """Warn of postcodes and the like in the first rows, which are no quantities."""
-    n_columns = len(layout.columns)
-    rows = [row for row in _first_rows(layout.text, layout.separator)[1:] if len(row) == n_columns]
-    for place, (column, dtype) in enumerate(zip(layout.columns, frame.dtypes, strict=True)):
+    for place, (column, dtype) in enumerate(zip(columns, frame.dtypes, strict=True)):
         code = next((row[place] for row in rows if _CODE.fullmatch(row[place])), None)
         if dtype.kind in "iu" and code is not None:
             _warn(

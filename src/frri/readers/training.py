@@ -289,11 +289,8 @@ def _warn_about_empty(frame: Frame) -> None:
     """Warn of columns without any values."""
     empty = [name for name in frame.columns if frame[name].isna().all()]
     if empty:
-        shown = join_names(repr(name) for name in empty)
-        one = len(empty) == 1
-        columns, have, them = ("Column", "has", "it") if one else ("Columns", "have", "them")
         option = f"--ignore {quote_name(','.join(empty))}"
-        _warn(f"{columns} {shown} {have} no values; leave {them} out with {option}.")
+        _warn(f"No values in {join_names(map(repr, empty))}; leave this out with {option}.")
 
 
 def _target(column: Column, how: TrainingOptions) -> Column:
