@@ -10,7 +10,7 @@ $ frri explain prices.json area=90 garden=small --at-least 300000
 """
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +56,7 @@ def run(arguments: Arguments) -> None:
     goal = find_goal(ruleset, at_least=arguments.at_least, at_most=arguments.at_most)
     with Progress("searching for the smallest change"):
         explanation = ruleset.explain(row, unchangeable=arguments.fix, **goal)
-    for note in _unseen(ruleset, row):
-        say(f"note: {note}")
+    _say_unseen(ruleset, row)
     text = f"{one_line_each(str(explanation))}\n"
     sys.stdout.write(json_text(explanation.to_dict()) if arguments.json else text)
 
@@ -124,8 +123,8 @@ def complete_row(
     return dict.fromkeys(names) | dict(row)
 
 
-def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
-    """Yield a sentence for each category that training did not have, in columns that rules use."""
+def _say_unseen(ruleset: RuleSet, row: Any) -> None:
+    """Print a note for each category that training did not have, in columns that rules use."""
     for attribute in ruleset.attributes:
         if attribute.categories is None or attribute.name not in ruleset.used_attributes:
             continue
@@ -134,7 +133,6 @@ def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
             ordinal = attribute.kind == "ordinal"
             effect = "no condition on it holds, except != and not in"
             effect = "it counts as missing" if ordinal else effect
-            yield (
-                f"{attribute.name} = {value[0]} was never seen in training, which had "
-                f"{join_names(attribute.categories)}: {effect}."
-            )
+            had = join_names(attribute.categories)
+            said = f"{attribute.name} = {value[0]} was never seen in training, which had {had}"
+            say(f"note: {said}: {effect}.")

@@ -23,7 +23,7 @@ from frri._util import (
     name_read_errors,
     write_atomically,
 )
-from frri.cli.console import Arguments, notes, say, sentence
+from frri.cli.console import Arguments, notes, say
 from frri.readers import read_table
 from frri.readers.files import FORMATS, Batch, read_batches
 from frri.readers.training import read_training
@@ -46,10 +46,10 @@ def load_model(source: str) -> RuleSet:
     with name_read_errors(name, "model"):
         try:
             return read(sys.stdin.buffer, name) if source == "-" else RuleSet.load(source)
-        except ValueError as error:
-            is_table = FORMATS.get(Path(source).suffix.lower(), "json") != "json"
-            wrong = f"{name} is a table, not a model; the model comes first."
-            raise ValueError(wrong if is_table else sentence(error)) from None
+        except ValueError:
+            if FORMATS.get(Path(source).suffix.lower(), "json") == "json":
+                raise
+            raise ValueError(f"{name} is a table, not a model; the model comes first.") from None
 
 
 def _shown(source: str) -> str:

@@ -146,8 +146,6 @@ def run(arguments: Arguments) -> None:
     if arguments.task == "ordinal":
         _check_order(y.unique().tolist(), arguments.order, arguments.target)
     groups = None if arguments.groups is None else X.pop(arguments.groups)
-    if X.columns.empty:
-        raise ValueError("The table has no column left to learn from.")
     table = encode_frame(X)
     say(summarize_table(table))
     leaks = selection.find_leakage(table, y, task=arguments.task, groups=groups, random_state=seed)

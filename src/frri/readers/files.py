@@ -192,7 +192,9 @@ def read_sheet(content: bytes, name: str) -> bytes:
         raise ValueError(f"{name} is empty: its first sheet has no cells.")
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerows([_cell_text(value) for value in row] for row in sheet.itertuples(index=False))
+    rows = sheet.itertuples(index=False)
+    # Dates are without midnight; pandas has made integers of whole numbers.
+    writer.writerows([str(value).removesuffix(" 00:00:00") for value in row] for row in rows)
     return lines.getvalue().encode()
 
 
@@ -249,15 +251,6 @@ def _ods_size(content: bytes) -> int:
         if cells:
             height, width = n_rows, max(width, sum(map(repeated, cells)))
     return height * width
-
-
-def _cell_text(value: Any) -> str:
-    """Return integers without decimals, dates without midnight."""
-    if value is None or value != value:  # noqa: PLR0124
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).removesuffix(" 00:00:00")
 
 
 def read_json(content: bytes, name: str, options: ReadOptions) -> Frame:

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
-from frri._util import Progress, find_name, short_repr
+from frri._util import find_name, short_repr
 from frri.learners.base import RuleLearner
 from frri.learners.classification import AnyRuleClassifier, OrderedRuleClassifier
 from frri.learners.registry import TASKS, rule_learners
 from frri.learners.regression import RuleRegressor
-from frri.learners.training_table import with_weights
+from frri.learners.training_table import TrainingTable, with_weights
 from frri.learners.validation import check_boolean, check_count, check_range
 from frri.rules import RuleSet
 from frri.rules.conformal import half_widths
@@ -100,7 +100,7 @@ class AutoRules(RuleLearner):
         """
         self._check_parameters()
         start = perf_counter()
-        n_classes = self._check_table(X, y, sample_weight)
+        n_classes = len(self._training_table(X, y, sample_weight).labels)
         costs = getattr(self, "costs", None)
         holdout = Holdout(
             X,
@@ -164,14 +164,6 @@ class AutoRules(RuleLearner):
         for name in given:
             find_name(str(name), rule_learners(self._task), f"frri for {self._task}", "estimator")
 
-    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
-        """Check the training data, and return the number of classes."""
-        return len(self._training_table(X, y, sample_weight).labels)
-
-    def _decision(self, name: str) -> dict[str, Any]:  # noqa: ARG002
-        """Return the parameters by which the predictions of a candidate follow the metric."""
-        return {}
-
     def _candidates(
         self, holdout: Holdout, size: tuple[int, int, int]
     ) -> tuple[dict[str, Any], dict[str, float]]:
@@ -193,9 +185,16 @@ class AutoRules(RuleLearner):
         shared = ("max_rules", "max_conditions", "min_support", "missing", "n_jobs", "random_state")
         parameters = {name: getattr(self, name) for name in shared}
         parameters |= {"class_order": holdout.class_order, "task": self._task}
-        names = [name for name in seconds if name not in REFERENCES]
+        costs = getattr(self, "costs", None)
+        if costs is not None:
+            labels = {str(label): label for label in self.classes_.tolist()}
+            costs = {labels.get(str(label), label): cost for label, cost in costs.items()}
         return {
-            name: make_estimator(name, **parameters, **self._decision(name)) for name in names
+            name: make_estimator(
+                name, **parameters, **decision_parameters(name, holdout.metric, costs)
+            )
+            for name in seconds
+            if name not in REFERENCES
         }, seconds
 
     def _compare(
@@ -208,22 +207,14 @@ class AutoRules(RuleLearner):
     ) -> None:
         """Evaluate candidates, then references; those that cannot be fitted are left out."""
         order = [*estimators, *(name for name in REFERENCES if name in seconds)]
-        whole, past = sum(seconds.values()) * max(1, len(holdout.splits)), 0.0
         leader: HoldoutResult | None = None
-
-        def done() -> None:
-            nonlocal past
-            past += seconds[name]
-            for progress in Progress.active[-1:]:
-                progress.set_step(min(past / whole, 0.99))
-
         with self._step("comparison on held-out samples"):
             for name in order if holdout.splits else ():
                 result = None
                 with suppress(ValueError):
                     if name in estimators:
                         result = holdout.evaluate(
-                            estimators[name], leader=leader, deadline=deadline, done=done
+                            estimators[name], leader=leader, deadline=deadline
                         )
                     elif perf_counter() < deadline:
                         result = evaluate_reference(name, holdout, self.random_state)
@@ -367,11 +358,6 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
         if self.costs is not None and self.metric not in {"accuracy", "cost"}:
             raise ValueError(f'costs must come with metric="cost", got {self.metric!r}.')
 
-    def _decision(self, name: str) -> dict[str, Any]:
-        labels = {str(label): label for label in self.classes_.tolist()}
-        costs = self.costs and {labels.get(str(c), c): cost for c, cost in self.costs.items()}
-        return decision_parameters(name, self.metric, costs)
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class AutoRulesOrdinalClassifier(AutoRules, OrderedRuleClassifier):
@@ -436,9 +422,8 @@ class AutoRulesRegressor(AutoRules, RuleRegressor):
 
     _task = "regression"
 
-    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
-        with_weights(self._number_table, X, y, sample_weight)
-        return 1
+    def _training_table(self, X: Any, y: Any, sample_weight: Any) -> TrainingTable:
+        return with_weights(self._number_table, X, y, sample_weight)[0]
 
     def _with_evaluation(self, ruleset: RuleSet) -> RuleSet:
         ruleset, result = super()._with_evaluation(ruleset), self.holdout_result_

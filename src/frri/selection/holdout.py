@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from frri._util import Flags, Floats, Positions, find_name
+from frri._util import Flags, Floats, Positions, find_name, report_progress
 from frri.learners.training_table import take_rows
 from frri.rules import measures
 from frri.rules.ruleset import decision_costs
@@ -178,7 +179,6 @@ class Holdout:
         *,
         leader: "HoldoutResult | None" = None,
         deadline: float = float("inf"),
-        done: Callable[[], None] = lambda: None,
     ) -> "HoldoutResult | None":
         """Fit clones of an estimator and predict the samples that are held out from them.
 
@@ -193,16 +193,12 @@ class Holdout:
             errors of the difference.
         deadline : float, optional
             Time of `time.perf_counter` at which no further split is begun.
-        done : callable, optional
-            Called after every split.
 
         Returns
         -------
         HoldoutResult or None
             None if there was no time for a split.
         """
-        from sklearn.base import clone  # noqa: PLC0415 - slow to import
-
         result, parts, sizes = None, [], []
         for train, test in self.splits:
             if perf_counter() > deadline or (result is not None and result.is_hopeless(leader)):
@@ -228,7 +224,7 @@ class Holdout:
             rules = getattr(model, "ruleset_", ())
             sizes.append((len(rules), sum(len(rule.conditions) for rule in rules)))
             result = self._result(parts, sizes)
-            done()
+            report_progress(len(parts), len(self.splits))
         return result
 
     def _predict(self, model: Any, X: Any) -> tuple[NDArray[Any], Floats | None]:
