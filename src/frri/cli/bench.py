@@ -10,12 +10,9 @@ $ frri bench patients.csv --target risk     all models on your own data
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frri.cli.console import Arguments, Parser, notes, say
-
-if TYPE_CHECKING:
-    from frri.compare.datasets import Dataset
 
 # The smallest of the paper's datasets with two, three and six classes.
 QUICK = ("wine", "heart", "glass")
@@ -95,7 +92,7 @@ def _compare(arguments: Arguments) -> int:
     return 1 if failures else 0
 
 
-def _data(arguments: Arguments) -> "list[Dataset]":
+def _data(arguments: Arguments) -> list[Any]:
     """Return the datasets that the arguments name."""
     from frri.compare.datasets import dataset  # noqa: PLC0415
 

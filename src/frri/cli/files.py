@@ -287,20 +287,17 @@ def labels_of(column: Column, ruleset: RuleSet) -> NDArray[Any]:
     if not ruleset.classes:
         return check_quantities(column.to_numpy(), name)
     texts = [str(label) for label in ruleset.classes]
-    edges = bin_edges(texts)
-    by_number: dict[Any, int] = {
-        label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)
-    }
+    edges, are_texts = bin_edges(texts), isinstance(ruleset.classes[0], str)
 
-    def position(value: Any) -> int:
+    def spell(value: Any) -> Any:
         number = _number(str(value))
-        if edges is not None and number is not None:
-            value = bin_of(number, edges)
-        code = int(category_codes(np.array([value], dtype=object), texts)[0])
-        return code if code >= 0 else by_number.get(number, -1)
+        if number is None or (edges is None and are_texts):
+            return value
+        return str(number) if edges is None else bin_of(number, edges)
 
-    found = {value: position(value) for value in column.unique()}
-    codes: Positions = column.map(found).to_numpy(np.intp)
+    given = column.unique()
+    found = category_codes(np.array([*map(spell, given)], dtype=object), texts)
+    codes: Positions = column.map(dict(zip(given, found, strict=True))).to_numpy(np.intp)
     if (codes < 0).any():
         row = int((codes < 0).argmax())
         raise ValueError(

@@ -192,13 +192,17 @@ def split_training(
     X, declared = frame.drop(columns=apart), (*nominal, *how.ordinal)
     for column in (*declared, *ignore):
         find_name(column, X.columns, name)
-    X = X.drop(columns=ignore).assign(**{column: to_strings(X[column]) for column in declared})
-    X = X.assign(**{column: _ordered(X[column], how.ordinal[column]) for column in how.ordinal})
+    strings = {column: to_strings(X[column]) for column in declared}
+    strings |= {name: _ordered(strings[name], order) for name, order in how.ordinal.items()}
+    X = X.drop(columns=ignore).assign(**strings)
     if X.columns.empty:
         raise ValueError(f"{name} has no column left to learn from.")
     X = _drop_identifiers(X, (*declared, *numeric))
     X = resolve_words(X, nominal=declared, numeric=numeric, strict=how.strict)
-    _warn_about_empty(X.drop(columns=list(declared)))
+    empty = [name for name in X.columns if name not in declared and X[name].isna().all()]
+    if empty:
+        option = f"--ignore {quote_name(','.join(empty))}"
+        _warn(f"No values in {join_names(map(repr, empty))}; leave this out with {option}.")
     return X, y, weights
 
 
@@ -283,14 +287,6 @@ def _numbers_rows(column: Column) -> bool:
         return _NUMBERING.search(name) is not None
     few_gaps = int(column.max()) - int(column.min()) < 1.1 * n
     return few_gaps and bool(column.is_monotonic_increasing)
-
-
-def _warn_about_empty(frame: Frame) -> None:
-    """Warn of columns without any values."""
-    empty = [name for name in frame.columns if frame[name].isna().all()]
-    if empty:
-        option = f"--ignore {quote_name(','.join(empty))}"
-        _warn(f"No values in {join_names(map(repr, empty))}; leave this out with {option}.")
 
 
 def _target(column: Column, how: TrainingOptions) -> Column:

@@ -116,13 +116,13 @@ class AutoRules(RuleLearner):
             random_state=self.random_state,
         )
         size = len(holdout.y), self.n_features_in_, n_classes
-        estimators, seconds = self._candidates(holdout, size)
+        estimators, references = self._candidates(holdout, size)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
         results: dict[str, HoldoutResult] = {}
         self.reason_ = holdout.reason
         limit = inf if self.time_limit is None else self.time_limit
-        compare = partial(self._compare, holdout, estimators, seconds, results)
+        compare = partial(self._compare, holdout, estimators, references, results)
         self.best_name_ = next(iter(estimators))
         is_choice = len(estimators) > 1 and bool(holdout.splits)
         if is_choice:
@@ -166,8 +166,8 @@ class AutoRules(RuleLearner):
 
     def _candidates(
         self, holdout: Holdout, size: tuple[int, int, int]
-    ) -> tuple[dict[str, Any], dict[str, float]]:
-        """Return the candidates, and the expected seconds of all that are to be evaluated."""
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the candidates, and the names of the references to evaluate."""
         given: Any = self.estimators
         further: tuple[str, ...] = ()
         if isinstance(given, str):
@@ -176,12 +176,13 @@ class AutoRules(RuleLearner):
                 is_small = self._task == "classification" and size[0] <= SMALL
                 given, further = ("frri" if is_small else "additive",), ()
             further = tuple(sorted(further, key=lambda name: expected_seconds(name, *size)))
-        references = tuple(REFERENCES) if self.references else ()
-        seconds, n_splits = plan((*given,), references + further, len(holdout.splits), size)
+        wanted = tuple(REFERENCES) if self.references else ()
+        names, n_splits = plan((*given,), wanted + further, len(holdout.splits), size)
+        references = [name for name in REFERENCES if name in names]
         if self.cv is None:
             holdout.splits = holdout.splits[:n_splits]
         if isinstance(given, Mapping):
-            return dict(given), seconds
+            return dict(given), references
         shared = ("max_rules", "max_conditions", "min_support", "missing", "n_jobs", "random_state")
         parameters = {name: getattr(self, name) for name in shared}
         parameters |= {"class_order": holdout.class_order, "task": self._task}
@@ -193,23 +194,22 @@ class AutoRules(RuleLearner):
             name: make_estimator(
                 name, **parameters, **decision_parameters(name, holdout.metric, costs)
             )
-            for name in seconds
+            for name in names
             if name not in REFERENCES
-        }, seconds
+        }, references
 
     def _compare(
         self,
         holdout: Holdout,
         estimators: Mapping[str, Any],
-        seconds: Mapping[str, float],
+        references: Sequence[str],
         results: dict[str, HoldoutResult],
         deadline: float,
     ) -> None:
         """Evaluate candidates, then references; those that cannot be fitted are left out."""
-        order = [*estimators, *(name for name in REFERENCES if name in seconds)]
         leader: HoldoutResult | None = None
         with self._step("comparison on held-out samples"):
-            for name in order if holdout.splits else ():
+            for name in [*estimators, *references] if holdout.splits else ():
                 result = None
                 with suppress(ValueError):
                     if name in estimators:

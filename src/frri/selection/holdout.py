@@ -131,8 +131,7 @@ class Holdout:
         self.metric = metric or next(iter(METRICS[task]))
         find_name(self.metric, METRICS[task], f"frri for {task}", "metric")
         self.classes = np.array([]) if task == "regression" else np.unique(labels)
-        labels_of_costs = self.classes.tolist()
-        self.costs = decision_costs(costs, labels_of_costs, ()) if costs is not None else ()
+        self.costs = () if costs is None else decision_costs(costs, self.classes.tolist(), ())
         self.splits: list[tuple[Positions, Positions]] = []
         self.reason = ""
         counts = np.unique(labels.astype(str), return_counts=True)[1]
