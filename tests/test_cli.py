@@ -276,7 +276,7 @@ BAD = {
     "no value": (["explain", "model.json", *ONE, "red"], None, "'red' is not of the form NAME=VALUE"),
     "a name twice": (["explain", "model.json", *ONE, "age=3"], None, "age is given twice"),
     "a value missing": (["explain", "model.json", *ONE[1:]], None, "or age=? if it is missing"),
-    "a text for a number": (["explain", "model.json", "age=old", *ONE[1:]], None, "age is a number, got 'old'"),
+    "a text for a number": (["explain", "model.json", "age=old", *ONE[1:]], None, "'age' holds 'old' in row 1, which is not a number"),
     "no date": (["explain", "model.json", "born=May", *ONE[:2]], None, "'born' does not hold dates"),
     "keeping what is not there": (["explain", "model.json", *ONE, "--keep", "sex"], None, "no column 'sex'"),
     "a row of values": (["explain", "model.json", *ONE, "--row", "1"], None, "--row belongs to a table"),
@@ -438,8 +438,8 @@ def test_every_learner_takes_limits_or_refuses_in_a_sentence(learner, capsys):
     capsys.readouterr()
     code = main([*fit, "--min-support", "0.1"])
     assert code == 0 or capsys.readouterr().err == (
-        "frri: The learner bagged takes no --min-support; frri, compact, ripper, furia, modlem, "
-        "additive, frri-bags and quickrules do.\n"
+        "frri: The learner bagged takes no --min-support; it is for frri, compact, ripper, furia, "
+        "modlem, additive, frri-bags, quickrules.\n"
     )
     assert (code == 0) == (learner != "bagged")
 
@@ -1384,7 +1384,7 @@ def test_columns_that_no_rule_uses_need_not_be_there(capsys):
     assert [one["missing"] for one in found["attributes"]] == [0, 0, 0, None]
     capsys.readouterr()
     assert main(["rules", "model.json", "--stability", "fewer.csv"]) == 2
-    assert "with all columns of the model: there is no 'size'" in capsys.readouterr().err
+    assert "--stability, which learns again, has no column 'size'" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")

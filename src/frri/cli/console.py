@@ -352,12 +352,11 @@ def prepare_stdout() -> None:
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
 
 
-def abandon_stdout(*, only_if_unwritable: bool = False) -> None:
-    """Redirect standard output to nowhere, so that the end of the process raises no error."""
-    if only_if_unwritable:
-        with suppress(OSError):
-            sys.stdout.flush()
-            return
+def abandon_stdout() -> None:
+    """Redirect standard output to nowhere if it cannot be written, so that the end is no error."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        return
     with suppress(OSError, ValueError):  # it is no file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

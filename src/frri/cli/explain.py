@@ -18,7 +18,7 @@ import numpy as np
 
 from frri._util import Progress, find_name, join_names
 from frri.cli.console import Arguments, Parser, json_text, one_line_each, say
-from frri.cli.files import load_model, read_for
+from frri.cli.files import load_model, parse_number, read_for
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
 from frri.table.encode import category_codes
@@ -62,18 +62,12 @@ def run(arguments: Arguments) -> None:
 
 
 def find_goal(ruleset: RuleSet, **wanted: Any) -> dict[str, Any]:
-    """Return the goal of a change, a number or a class of the model, by its side."""
-    labels = {str(label): label for label in ruleset.classes}
+    """Return the goal of a change by its side; the text of a class or number becomes such."""
+    labels: dict[str, Any] = {str(label): label for label in ruleset.classes}
     goal = {side: value for side, value in wanted.items() if value is not None}
     for side, value in goal.items():
-        if labels:
-            goal[side] = labels[find_name(str(value), labels, "The model", "class")]
-            continue
-        try:
-            goal[side] = float(value)
-        except ValueError:
-            option = side.replace("_", "-")
-            raise ValueError(f"--{option} needs a number, got {value!r}.") from None
+        number = parse_number(str(value))
+        goal[side] = labels.get(str(value), value if number is None else number)
     return goal
 
 
@@ -102,11 +96,6 @@ def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
         if name in row:
             raise ValueError(f"{name} is given twice.")
         row[name] = clean_text(value, attribute.categories or ())
-        if row[name] is not None and attribute.kind == "numeric":
-            try:
-                row[name] = float(row[name])
-            except ValueError:
-                raise ValueError(f"{name} is a number, got {value!r}.") from None
     return complete_row(ruleset, row, "give {0}=VALUE, or {0}=? if it is missing")
 
 

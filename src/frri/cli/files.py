@@ -290,7 +290,7 @@ def labels_of(column: Column, ruleset: RuleSet) -> NDArray[Any]:
     edges, are_texts = bin_edges(texts), isinstance(ruleset.classes[0], str)
 
     def spell(value: Any) -> Any:
-        number = _number(str(value))
+        number = parse_number(str(value))
         if number is None or (edges is None and are_texts):
             return value
         return str(number) if edges is None else bin_of(number, edges)
@@ -307,7 +307,7 @@ def labels_of(column: Column, ruleset: RuleSet) -> NDArray[Any]:
     return label_array(ruleset.classes)[codes]
 
 
-def _number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Parse a number; return None if the text is none."""
     for parse in (int, float):
         with suppress(ValueError):
@@ -321,13 +321,13 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
     from frri.compare.stability import stability  # noqa: PLC0415 - slow to import
     from frri.learners.registry import learner_of  # noqa: PLC0415
 
-    again = "--stability learns from rows again"
     if labels is None:
-        raise ValueError(f"{again}: give a table with the column {ruleset.target!r}.")
+        raise ValueError(
+            f"--stability learns from rows again: give a table with the column {ruleset.target!r}."
+        )
     names = [attribute.name for attribute in ruleset.attributes]
     for name in names:
-        if name not in table.columns:
-            raise ValueError(f"{again}, with all columns of the model: there is no {name!r}.")
+        find_name(name, table.columns, "The table of --stability, which learns again,")
     # A file does not contain the order of categories; the model does.
     X = table[names].copy()
     for a in ruleset.attributes:

@@ -299,7 +299,8 @@ def make_learner(
     FRRIClassifier(attribute_order='random', random_state=1)
     """
     whose = "frri" if task == "classification" else f"frri fit --task {task}"
-    find_name(name, rule_learners(task), whose, "learner")
+    names = rule_learners(task)
+    find_name(name, names, whose, "learner")
     learner = TASKS[task][name].make()
     known = learner.get_params()
     given = dict(settings)
@@ -311,19 +312,13 @@ def make_learner(
         parameter = "random_state" if option == "seed" else option
         spelled = OPTIONS.get(option, f"--{option.replace('_', '-')}")
         if parameter not in known:
-            remedy = _others_with(parameter, task) if parameter in LIMITS else ""
+            others = [n for n in names if parameter in TASKS[task][n].make().get_params()]
+            remedy = f"; it is for {join_names(others)}" if others and parameter in LIMITS else ""
             raise ValueError(f"The learner {name} takes no {spelled}{remedy}.")
         if parameter in given:
             raise ValueError(f"{parameter} is given both by {spelled} and by --set.")
         given[parameter] = value
     return learner.set_params(**given)
-
-
-def _others_with(parameter: str, task: str) -> str:
-    """Return the estimators that have a parameter, as the end of a sentence."""
-    names = rule_learners(task)
-    *others, last = [n for n in names if parameter in TASKS[task][n].make().get_params()] or [""]
-    return f"; {', '.join(others)} and {last} do" if others else f"; {last} does" if last else ""
 
 
 # ------------------------------------------------------------------ results
@@ -346,10 +341,9 @@ def _write_rules(arguments: Arguments, model: Any) -> None:
         say(f"All {n_rows} rows were looked at: no rule covers one of another class")
     if "monotone" in ruleset.about:
         say(ruleset.about["monotone"])
-    used = {condition.attribute for rule in ruleset for condition in rule.conditions}
     for attribute in ruleset.attributes:
         n_categories = len(attribute.categories or ()) if attribute.kind == "nominal" else 0
-        if n_categories >= MANY_CATEGORIES and attribute.name in used:
+        if n_categories >= MANY_CATEGORIES and attribute.name in ruleset.used_attributes:
             what = f"rules use {attribute.name!r}, which has {n_categories} categories"
             remedy = f"--ignore {quote_name(attribute.name)} leaves the column out"
             say(f"note: {what}; they do not transfer to new categories; {remedy}.")
@@ -381,11 +375,11 @@ def _say_scores(arguments: Arguments, model: Any) -> None:
     elif reason:
         forced = f" (force with --cv {FOLDS})" * reason.startswith("only")
         say(f"Not cross-validated: {reason}{forced}")
-    others = [one for one in model.leaderboard_ if one["name"] != model.best_name_]
     scores = [
         f"{one['name']} {one['score']:.2f}"
         + (f" ({one['rules']:.0f} rules)" if "rules" in one else "")
-        for one in others
+        for one in model.leaderboard_
+        if one["name"] != model.best_name_
     ]
     path = model.path_
     if path is not None and path.best > path.chosen:

@@ -20,7 +20,7 @@ from frri.learners.training_table import TrainingTable, with_weights
 from frri.learners.validation import check_boolean, check_count, check_range
 from frri.rules import RuleSet
 from frri.rules.conformal import half_widths
-from frri.selection.holdout import BALANCED, LOWER_IS_BETTER, METRICS, Holdout, HoldoutResult
+from frri.selection.holdout import BALANCED, LOWER_IS_BETTER, Holdout, HoldoutResult
 from frri.table import EncodedTable, encode_frame
 from frri.table.columns import column_names
 
@@ -354,7 +354,6 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        find_name(str(self.metric), METRICS[self._task], "AutoRulesClassifier", "metric")
         if self.costs is not None and self.metric not in {"accuracy", "cost"}:
             raise ValueError(f'costs must come with metric="cost", got {self.metric!r}.')
 

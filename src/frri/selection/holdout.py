@@ -128,7 +128,7 @@ class Holdout:
         self.X, self.y = X, labels
         self.sample_weight = None if weight is None else weight[kept]
         self.task, self.class_order = task, class_order
-        self.metric = metric or next(iter(METRICS[task]))
+        self.metric = str(metric or next(iter(METRICS[task])))
         find_name(self.metric, METRICS[task], f"frri for {task}", "metric")
         self.classes = np.array([]) if task == "regression" else np.unique(labels)
         self.costs = () if costs is None else decision_costs(costs, self.classes.tolist(), ())
