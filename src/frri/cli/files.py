@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from shutil import copyfileobj
 from typing import Any
@@ -165,12 +166,8 @@ def _check_used(ruleset: RuleSet, frame: Frame, source: str) -> None:
         find_name(name, frame.columns, _shown(source))
 
 
-# Words for the types that pandas infers.
-_TYPES = {
-    "boolean": "booleans",
-    **dict.fromkeys(("integer", "floating", "mixed-integer-float"), "numbers"),
-    **dict.fromkeys(("datetime", "datetime64"), "dates"),
-}
+# Words for values of a type; booleans are integers, too.
+_TYPES = {"booleans": bool, "numbers": int | float, "dates": datetime}
 
 
 class UnseenValues:
@@ -205,7 +202,8 @@ class UnseenValues:
 def _describe_unseen(attribute: Attribute, counts: Counter[Any], rows: str) -> list[str]:
     """Return what a column holds unlike in training, as parts of a sentence."""
     values, categories, parts = list(counts), attribute.categories, []
-    held = _TYPES.get(import_pandas().api.types.infer_dtype(values), "")
+    fitting = [word for word, t in _TYPES.items() if all(isinstance(v, t) for v in values)]
+    held = fitting[0] if values and fitting else ""
     if categories is None and held != "booleans":
         held = ""
     if held and set(categories or ()).isdisjoint(map(str, values)):

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from frri import __version__
-from frri._util import find_name, import_optional, import_pandas, join_names
+from frri._util import find_name, import_optional, join_names
 from frri.cli.console import Arguments, Parser, sentence
 from frri.cli.explain import complete_row, find_goal
 from frri.cli.files import load_model
@@ -128,10 +128,7 @@ class ServedModels:
     def predict(self, model: str, rows: list[Row]) -> list[dict[str, Any]]:
         """Predict rows, given by column name; null is missing. Rule numbers start at 1."""
         ruleset = self._find(model)
-        frame = import_pandas().DataFrame(
-            [complete_row(ruleset, row) for row in rows], dtype=object
-        )
-        decision = ruleset.decide(frame)
+        decision = ruleset.decide([complete_row(ruleset, row) for row in rows])
         found = []
         for i, answer in enumerate(decision.answers.tolist()):
             result = {"prediction": answer}
