@@ -26,7 +26,7 @@ from frri._util import (
 )
 from frri.cli.console import Arguments, notes, say
 from frri.readers import read_table
-from frri.readers.files import FORMATS, Batch, read_batches
+from frri.readers.files import FORMATS, Batch, read_batches, read_json
 from frri.readers.training import read_training
 from frri.rules import RuleSet
 from frri.rules.json_format import read
@@ -48,7 +48,7 @@ def load_model(source: str) -> RuleSet:
         try:
             return read(sys.stdin.buffer, name) if source == "-" else RuleSet.load(source)
         except ValueError:
-            if FORMATS.get(Path(source).suffix.lower(), "json") == "json":
+            if FORMATS.get(Path(source).suffix.lower(), read_json) is read_json:
                 raise
             raise ValueError(f"{name} is a table, not a model; the model comes first.") from None
 
