@@ -181,9 +181,9 @@ BAD = {
     "ignoring what is not there": ([*FIT_DATA, "--ignore", "ag"], None, "did you mean 'age'?"),
     "nominal what is not there": ([*FIT_DATA, "--nominal", "zzz"], None, "no column 'zzz'; it has"),
     "ordinal what is not there": ([*FIT_DATA, "--ordinal", "siz=S<M"], None, "did you mean 'size'?"),
-    "ordinal without values": ([*FIT_DATA, "--ordinal", "size"], None, "needs COLUMN=LOW<...<HIGH"),
-    "ordinal with one value": ([*FIT_DATA, "--ordinal", "size=S"], None, "needs COLUMN=LOW<...<HIGH"),
-    "ordinal value twice": ([*FIT_DATA, "--ordinal", "size=S<M<S"], None, "names a value twice"),
+    "ordinal without values": ([*FIT_DATA, "--ordinal", "size"], None, "expected COLUMN=LOW<...<HIGH"),
+    "ordinal with one value": ([*FIT_DATA, "--ordinal", "size=S"], None, "expected COLUMN=LOW<...<HIGH"),
+    "ordinal value twice": ([*FIT_DATA, "--ordinal", "size=S<M<S"], None, "every value once, got 'size=S<M<S'"),
     "a value outside the order": (
         [*FIT_DATA, "--ordinal", "size=S<M"], None, "holds 'L' in row 3, which is not in the order S < M",
     ),
@@ -204,7 +204,7 @@ BAD = {
     "unknown parameter": (
         [*FIT_NUMBERS, "--learner", "ripper", "--set", "fold=2"], None, "did you mean 'folds'?",
     ),
-    "parameter without value": ([*FIT_NUMBERS, "--set", "work_limit"], None, "needs PARAMETER=VALUE"),
+    "parameter without value": ([*FIT_NUMBERS, "--set", "work_limit"], None, "expected PARAMETER=VALUE"),
     "a parameter out of range": ([*FIT_NUMBERS, "--set", "work_limit=-1"], None, "work_limit must be"),
     "an unknown value": (
         [*FIT_NUMBERS, "--set", "attribute_order=sideways"], None, "attribute_order must be",
@@ -276,7 +276,7 @@ BAD = {
     "no value": (["explain", "model.json", *ONE, "red"], None, "'red' is not of the form NAME=VALUE"),
     "a name twice": (["explain", "model.json", *ONE, "age=3"], None, "age is given twice"),
     "a value missing": (["explain", "model.json", *ONE[1:]], None, "or age=? if it is missing"),
-    "a text for a number": (["explain", "model.json", "age=old", *ONE[1:]], None, "age is a number, got 'old'"),
+    "a text for a number": (["explain", "model.json", "age=old", *ONE[1:]], None, "'age' holds 'old' in row 1, which is not a number"),
     "no date": (["explain", "model.json", "born=May", *ONE[:2]], None, "'born' does not hold dates"),
     "keeping what is not there": (["explain", "model.json", *ONE, "--keep", "sex"], None, "no column 'sex'"),
     "a row of values": (["explain", "model.json", *ONE, "--row", "1"], None, "--row belongs to a table"),
@@ -438,8 +438,8 @@ def test_every_learner_takes_limits_or_refuses_in_a_sentence(learner, capsys):
     capsys.readouterr()
     code = main([*fit, "--min-support", "0.1"])
     assert code == 0 or capsys.readouterr().err == (
-        "frri: The learner bagged takes no --min-support; frri, compact, ripper, furia, modlem, "
-        "additive, frri-bags and quickrules do.\n"
+        "frri: The learner bagged takes no --min-support; it is for frri, compact, ripper, furia, "
+        "modlem, additive, frri-bags, quickrules.\n"
     )
     assert (code == 0) == (learner != "bagged")
 
@@ -1386,7 +1386,7 @@ def test_columns_that_no_rule_uses_need_not_be_there(capsys):
     assert [one["missing"] for one in found["attributes"]] == [0, 0, 0, None]
     capsys.readouterr()
     assert main(["rules", "model.json", "--stability", "fewer.csv"]) == 2
-    assert "with all columns of the model: there is no 'size'" in capsys.readouterr().err
+    assert "--stability, which learns again, has no column 'size'" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")

@@ -54,7 +54,7 @@ def test_a_learner_is_picked_and_checked(folder, capsys):
             ["--task", "ordinal", "--order", "poor<good"],
             "--order lacks 'fair' of the column 'rating'",
         ),
-        (["--task", "ordinal", "--order", "a<a"], "every class once, got 'a<a'"),
+        (["--task", "ordinal", "--order", "a<a"], "every value once, got 'a<a'"),
         (["--order", "poor<good"], "--order is for classes that have an order; add --task ordinal"),
     ],
 )

@@ -86,7 +86,7 @@ def test_bad_requests_get_one_sentence(capsys, tmp_path, arguments, sentence):
 
 def test_bad_numbers_are_refused_by_the_parser(capsys):
     assert main(["bench", "--quick", "--folds", "1"]) == 2
-    assert "must be 2 or more, got 1" in capsys.readouterr().err
+    assert "expected an integer, 2 or more, got '1'" in capsys.readouterr().err
 
 
 def test_failures_exit_with_1_and_small_classes_are_reported(capsys):

@@ -294,8 +294,8 @@ def test_the_command_line_takes_costs(table, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--costs", "malignant"], "--costs needs CLASS=COST,..., such as yes=5,no=1"),
-        (["--costs", "malignant=much"], "--costs needs CLASS=COST"),
+        (["--costs", "malignant"], "--costs: expected CLASS=COST,..., such as yes=5,no=1"),
+        (["--costs", "malignant=much"], "--costs: expected CLASS=COST"),
         (["--costs", "bad=2"], "decision names the class 'bad'"),
         (["--costs", "malignant=-2"], "The cost of misclassifying 'malignant' is -2"),
         (["--metric", "fair"], "fair"),

@@ -221,4 +221,4 @@ def test_the_command_takes_goals(tmp_path, capsys):
     assert main(["explain", model, *row, "--at-least", "60", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["goal"] == "at least 60"
     assert main(["explain", model, *row, "--at-most", "little"]) == 2
-    assert capsys.readouterr().err == "frri: --at-most needs a number, got 'little'.\n"
+    assert capsys.readouterr().err == "frri: at_most must be a number, got 'little'.\n"

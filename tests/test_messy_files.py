@@ -103,7 +103,7 @@ def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     rows = [(892 + i * 7, i + 1, "", *r) for i, (_, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "PassengerId,row_id,no use,crp mg/l,kind,y"))
     output, model = fitted(capsys, "--no-check")
-    assert "note: Column 'no use' has no values; leave it out with --ignore \"no use\"." in output
+    assert "note: No values in 'no use'; leave this out with --ignore \"no use\"." in output
     for name in ("PassengerId", "row_id"):
         assert (
             f"note: Column '{name}' looks like an identifier (20 distinct values in 20 rows) and is "

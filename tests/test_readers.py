@@ -225,7 +225,7 @@ def read_any(content, suffix):
     if suffix == "csv":
         read_delimited(content, "x.csv", ReadOptions())
     elif suffix == "parquet":
-        read_parquet(content, "x.parquet")
+        read_parquet(content, "x.parquet", ReadOptions())
     else:
         files._read_arff(content, "x.arff", ReadOptions())
 

@@ -502,7 +502,7 @@ def test_command_explains_bad_arguments(files, capsys):
         ((model, data, "--target", "t"), "no column 't'"),
         ((model, data, "--max-rows", "0"), "max_rows"),
         ((model, data, "--fixed", "b,c"), "fixed has 'c'"),
-        ((model, data, "--names", "who"), "no column 'who' to take the names of rows from"),
+        ((model, data, "--names", "who"), "has no column 'who'; it has"),
         ((model, data, "-o", data), "would overwrite"),
     ):
         code, printed = run(capsys, "report", *arguments)

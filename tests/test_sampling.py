@@ -169,7 +169,10 @@ def test_bags_are_checked_against_all_rows(folder, capsys):
             ["big.csv", "--sample", "3"],
             "A sample of 3 rows is too small for the 2 classes of 'y'; take 10 rows",
         ),
-        (["big.csv", "--sample", "0"], "argument --sample: must be 1 or more, got 0"),
+        (
+            ["big.csv", "--sample", "0"],
+            "argument --sample: expected an integer, 1 or more, got '0'",
+        ),
         (
             ["big.csv", "--bags", "2", "--learner", "ripper"],
             "--bags is for the learner frri-bags; leave --learner",

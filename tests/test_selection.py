@@ -26,9 +26,15 @@ from frri.learners import calibration
 from frri.rules.measures import evaluation_of
 from frri.selection import Holdout, HoldoutResult, find_leakage
 from frri.selection import holdout as holdout_module
-from frri.selection.auto import choose_result
-from frri.selection.candidates import BUDGET, CANDIDATES, REFERENCES, expected_seconds, plan
-from frri.selection.metrics import METRICS
+from frri.selection.auto import (
+    BUDGET,
+    CANDIDATES,
+    REFERENCES,
+    choose_result,
+    expected_seconds,
+    plan,
+)
+from frri.selection.holdout import METRICS
 
 X, Y = load_iris(return_X_y=True)
 

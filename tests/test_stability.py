@@ -202,7 +202,7 @@ def test_commands_print_the_stability(sized, capsys):
     assert embedded(page.read_text(encoding="utf-8"))["stability"]["n_resamples"] == 2
     for arguments, complaint in (
         (["report", model, "--stability", "3"], "give a table with the column 'kind'"),
-        (["report", model, table, "--stability", "1"], "needs 2 resamples at least, got 1"),
+        (["report", model, table, "--stability", "1"], "expected an integer, 2 or more, got '1'"),
         (["rules", model, "--resamples", "3"], "--resamples belongs to --stability DATA"),
         (["rules", model, "--stability", table, "--json"], "leave --json out"),
         (["rules", model, "--stability", table, "--tree", table], "ask for one"),

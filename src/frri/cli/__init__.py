@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         abandon_stdout()
         code = DONE
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        abandon_stdout(only_if_unwritable=True)
+        abandon_stdout()
         say(f"frri: {sentence(error)}", always=True)
         code = USAGE
     return code

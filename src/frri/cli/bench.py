@@ -10,13 +10,9 @@ $ frri bench patients.csv --target risk     all models on your own data
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frri.cli.console import Arguments, Parser, notes, say
-
-if TYPE_CHECKING:
-    from frri.compare.datasets import Dataset
-    from frri.compare.run import Grid
 
 # The smallest of the paper's datasets with two, three and six classes.
 QUICK = ("wine", "heart", "glass")
@@ -61,14 +57,23 @@ def run(arguments: Arguments) -> int:
 
 def _compare(arguments: Arguments) -> int:
     from frri.compare.page import make_report, overview, write_report  # noqa: PLC0415
-    from frri.compare.run import Grid, run_grid  # noqa: PLC0415
+    from frri.compare.run import Grid, describe_small_classes, run_grid  # noqa: PLC0415
 
     data = {d.name: d for d in _data(arguments)}
     learners = _learners(arguments)
     own = [int(d.folds.max()) + 1 for d in data.values() if d.folds is not None]
     folds = arguments.folds or (own[0] if own else 3 if arguments.quick else 10)
     grid = Grid(data, learners, folds, arguments.seed)
-    _say_remarks(grid)
+    for d in data.values():
+        small = describe_small_classes(d, folds)
+        if small and d.folds is None:
+            say(small)
+        for note in d.notes:
+            say(f"{d.name}: {note}")
+    for (name, _), reason in grid.not_run.items():
+        say(f"{name}: {reason}")
+    if not grid.tasks():
+        raise ValueError("None of the learners can be run on these data; see above.")
     limits = {"workers": arguments.workers, "time_limit": arguments.time_limit}
     try:
         results = run_grid(grid, arguments.output, **limits, progress=True)
@@ -87,7 +92,7 @@ def _compare(arguments: Arguments) -> int:
     return 1 if failures else 0
 
 
-def _data(arguments: Arguments) -> "list[Dataset]":
+def _data(arguments: Arguments) -> list[Any]:
     """Return the datasets that the arguments name."""
     from frri.compare.datasets import dataset  # noqa: PLC0415
 
@@ -124,18 +129,3 @@ def _learners(arguments: Arguments) -> dict[str, Any]:
         except ImportError as error:
             say(str(error))
     return found
-
-
-def _say_remarks(grid: "Grid") -> None:
-    from frri.compare.run import describe_small_classes  # noqa: PLC0415
-
-    for d in grid.data.values():
-        small = describe_small_classes(d, grid.n_folds)
-        if small and d.folds is None:
-            say(small)
-        for note in d.notes:
-            say(f"{d.name}: {note}")
-    for (name, _), reason in grid.not_run.items():
-        say(f"{name}: {reason}")
-    if not grid.tasks():
-        raise ValueError("None of the learners can be run on these data; see above.")

@@ -1,6 +1,7 @@
 """Arguments, messages and tables of the command line; errors become one sentence."""
 
 import argparse
+import ast
 import io
 import json
 import os
@@ -9,7 +10,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from math import isfinite
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -36,8 +38,8 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        for name, parse in TYPES.items():
-            self.register("type", name, parse)
+        for kind in TYPES:
+            self.register("type", kind, partial(parse_value, kind))
         self._inputs: list[str] = []
         self.options = ["-h", "--help"]  # for the completion of shells
         self._with_value: set[str] = set()
@@ -115,7 +117,8 @@ class Parser(argparse.ArgumentParser):
         self.add("--nominal A,B", "columns whose values have no order", **many)
         numeric = "numeric columns, even if they look like identifiers or contain words"
         self.add("--numeric A,B", numeric, **many)
-        self.add("--ordinal COLUMN=A<B<C", "a column and its values from low to high", **many)
+        ordinal = "a column and its values from low to high"
+        self.add("--ordinal COLUMN=A<B<C", ordinal, type="ordinal", **many)
         self.add("--strict", "reject words among numbers (default: missing values or categories)")
 
     def add_reading_options(self, *, labelled: bool = False) -> None:
@@ -144,7 +147,7 @@ class Arguments(argparse.Namespace):
     @property
     def declared_columns(self) -> dict[str, Any]:
         """Declared types of columns, for `read_training`; a column can only be used in one way."""
-        ordinal = dict(_parse_ordinal(text) for text in self.ordinal)
+        ordinal = dict(self.ordinal)
         names = {option: getattr(self, option) for option in ("ignore", "nominal", "numeric")}
         single = {option: getattr(self, option, None) for option in ("target", "weights", "groups")}
         uses = {option: split_names(",".join(given)) for option, given in names.items()}
@@ -162,60 +165,80 @@ class Arguments(argparse.Namespace):
 
 
 # ------------------------------------------------------------------ types of values
-def number(
-    what: str, low: float = 0.0, high: float = float("inf"), *, inside: bool = False
-) -> Callable[[str], float]:
-    """Return a parser of finite numbers from low to high, with `inside` without both ends."""
-
-    def parse(text: str) -> float:
-        with suppress(ValueError):
-            value = float(text)
-            if low < value < high or (not inside and value in {low, high} and isfinite(value)):
-                return value
-        raise argparse.ArgumentTypeError(f"expected {what}, got {text!r}")
-
-    return parse
-
-
-def at_least(least: int) -> Callable[[str], int]:
-    """Return a parser of integers from `least` on."""
-
-    def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit():
-            raise argparse.ArgumentTypeError(f"expected an integer, 0 or more, got {text!r}")
-        if int(text) < least:
-            raise argparse.ArgumentTypeError(f"must be {least} or more, got {int(text)}")
-        return int(text)
-
-    return parse
-
-
 def split_names(text: str) -> list[str]:
     """Split names at commas."""
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-TYPES: dict[str, Callable[[str], Any]] = {
-    "number": number("a number, 0 or more"),
-    "fraction": number("a fraction from 0 to 1", 0, 1),
-    "test fraction": number("a fraction between 0 and 1", 0, 1, inside=True),
-    "from 0": at_least(0),
-    "from 1": at_least(1),
-    "from 2": at_least(2),
-    "size": lambda text: text if text == "auto" else at_least(1)(text),
-    "names": split_names,
+def split_order(text: str) -> list[str]:
+    """Split different values, given from low to high, at < or at commas.
+
+    Examples
+    --------
+    >>> split_order("poor<fair<good")
+    ['poor', 'fair', 'good']
+    """
+    values = [value.strip() for value in text.split("<" if "<" in text else ",")]
+    if "" in values or len(set(values)) < len(values):
+        raise ValueError
+    return values
+
+
+def split_ordinal(text: str) -> tuple[str, list[str]]:
+    """Split the name of a column from its values."""
+    column, _, order = text.partition("=")
+    return column, split_order(order)
+
+
+def split_costs(text: str) -> dict[str, float]:
+    """Return costs by class."""
+    pairs = [part.rsplit("=", 1) for part in text.split(",")]
+    return {label.strip(): float(cost) for label, cost in pairs}
+
+
+def split_setting(text: str) -> tuple[str, Any]:
+    """Split the name of a parameter from its value, which is a string if it is nothing else."""
+    words = {"true": True, "false": False, "none": None}
+    name, value = text.split("=", 1)
+    if value.lower() in words:
+        return name, words[value.lower()]
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return name, value
+
+
+# What a value must be, the function that parses it, and the condition that it must meet.
+TYPES: dict[str, tuple[str, Callable[[str], Any], Callable[[Any], bool]]] = {
+    "number": ("a number, 0 or more", float, lambda value: 0 <= value < inf),
+    "fraction": ("a fraction from 0 to 1", float, lambda value: 0 <= value <= 1),
+    "test fraction": ("a fraction between 0 and 1", float, lambda value: 0 < value < 1),
+    **{f"from {n}": (f"an integer, {n} or more", int, n.__le__) for n in range(3)},
+    "size": (
+        "auto or an integer, 1 or more",
+        lambda text: text if text == "auto" else int(text),
+        lambda value: value == "auto" or value > 0,
+    ),
+    "names": ("names", split_names, lambda _: True),
+    "order": ("LOW<...<HIGH, every value once", split_order, lambda _: True),
+    "ordinal": (
+        "COLUMN=LOW<...<HIGH, every value once",
+        split_ordinal,
+        lambda one: one[0] != "" and len(one[1]) > 1,
+    ),
+    "costs": ("CLASS=COST,..., such as yes=5,no=1", split_costs, lambda _: True),
+    "setting": ("PARAMETER=VALUE", split_setting, lambda one: one[0] != ""),
 }
 
 
-def _parse_ordinal(text: str) -> tuple[str, list[str]]:
-    """Return a column and its values from low to high."""
-    column, equals, order = text.partition("=")
-    values = [value.strip() for value in order.split("<")]
-    if not equals or not column or len(values) < 2 or "" in values:
-        raise ValueError(f"--ordinal needs COLUMN=LOW<...<HIGH, got {text!r}.")
-    if len(set(values)) < len(values):
-        raise ValueError(f"--ordinal {column!r} names a value twice.")
-    return column, values
+def parse_value(kind: str, text: str) -> Any:
+    """Parse the value of an argument of one of the `TYPES`."""
+    what, parse, fits = TYPES[kind]
+    with suppress(ValueError):
+        value = parse(text)
+        if fits(value):
+            return value
+    raise argparse.ArgumentTypeError(f"expected {what}, got {text!r}")
 
 
 # ------------------------------------------------------------------ messages and tables
@@ -231,11 +254,11 @@ def start_messages(*, quiet: bool) -> None:
 
 
 def say(text: str, *, always: bool = False) -> None:
-    """Print a line to standard error, unless --quiet was given; standard output is for results."""
+    """Print one line to standard error unless --quiet was given; standard output is for results."""
     if _quiet and not always:
         return
     with suppress(OSError):  # standard error is closed
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{one_line(text)}\n")
         sys.stderr.flush()
 
 
@@ -254,7 +277,7 @@ def notes() -> Iterator[None]:
         about_file = bool(colon) and Path(name).is_file()
         files.setdefault(rest if about_file else message, []).extend([name] * about_file)
     for text, names in files.items():
-        message = f"note: {', '.join(names)}{': ' * bool(names)}{one_line(text)}"
+        message = f"note: {', '.join(names)}{': ' * bool(names)}{text}"
         if message not in _noted:
             _noted.add(message)
             say(message)
@@ -329,12 +352,11 @@ def prepare_stdout() -> None:
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
 
 
-def abandon_stdout(*, only_if_unwritable: bool = False) -> None:
-    """Redirect standard output to nowhere, so that the end of the process raises no error."""
-    if only_if_unwritable:
-        with suppress(OSError):
-            sys.stdout.flush()
-            return
+def abandon_stdout() -> None:
+    """Redirect standard output to nowhere if it cannot be written, so that the end is no error."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        return
     with suppress(OSError, ValueError):  # it is no file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

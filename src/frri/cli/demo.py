@@ -82,4 +82,5 @@ def _show_wines() -> None:
     parts["Explanation of the first test wine"] = str(ruleset.explain(X_test[0]))
     for title, content in parts.items():
         sys.stdout.write(f"\n{bold(title)}\n{content}\n")
-    say("\nNext: frri fit YOUR.csv --target COLUMN -o model.json")
+    say("")
+    say("Next: frri fit YOUR.csv --target COLUMN -o model.json")

@@ -10,15 +10,15 @@ $ frri explain prices.json area=90 garden=small --at-least 300000
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from frri._util import Progress, find_name, join_names
-from frri.cli.console import Arguments, Parser, json_text, one_line, one_line_each, say
-from frri.cli.files import load_model, read_for
+from frri.cli.console import Arguments, Parser, json_text, one_line_each, say
+from frri.cli.files import load_model, parse_number, read_for
 from frri.readers.infer_types import clean_text
 from frri.rules import RuleSet
 from frri.table.encode import category_codes
@@ -53,28 +53,22 @@ def run(arguments: Arguments) -> None:
         if arguments.row is not None:
             raise ValueError("--row belongs to a table; values are given as NAME=VALUE.")
         row = _row_of_values(ruleset, given)
+    goal = find_goal(ruleset, at_least=arguments.at_least, at_most=arguments.at_most)
     with Progress("searching for the smallest change"):
-        explanation = ruleset.explain(row, unchangeable=arguments.fix, **_goal(ruleset, arguments))
-    for note in _unseen(ruleset, row):
-        say(f"note: {one_line(note)}")
+        explanation = ruleset.explain(row, unchangeable=arguments.fix, **goal)
+    _say_unseen(ruleset, row)
     text = f"{one_line_each(str(explanation))}\n"
     sys.stdout.write(json_text(explanation.to_dict()) if arguments.json else text)
 
 
-def _goal(ruleset: RuleSet, arguments: Arguments) -> dict[str, Any]:
-    """Return the goal of the change: a number, or a class of the model."""
-    side = "at_most" if arguments.at_least is None else "at_least"
-    text = getattr(arguments, side)
-    if text is None:
-        return {}
-    if ruleset.classes:
-        labels = {str(label): label for label in ruleset.classes}
-        return {side: labels[find_name(text, labels, "The model", "class")]}
-    try:
-        return {side: float(text)}
-    except ValueError:
-        option = side.replace("_", "-")
-        raise ValueError(f"--{option} needs a number, got {text!r}.") from None
+def find_goal(ruleset: RuleSet, **wanted: Any) -> dict[str, Any]:
+    """Return the goal of a change by its side; the text of a class or number becomes such."""
+    labels: dict[str, Any] = {str(label): label for label in ruleset.classes}
+    goal = {side: value for side, value in wanted.items() if value is not None}
+    for side, value in goal.items():
+        number = parse_number(str(value))
+        goal[side] = labels.get(str(value), value if number is None else number)
+    return goal
 
 
 def _row_of_table(ruleset: RuleSet, source: str, arguments: Arguments) -> Any:
@@ -91,32 +85,35 @@ def _row_of_table(ruleset: RuleSet, source: str, arguments: Arguments) -> Any:
 
 
 def _row_of_values(ruleset: RuleSet, given: list[str]) -> dict[str, Any]:
-    """Parse values by name; attributes that no rule uses may be left out."""
+    """Parse values by name."""
     attributes = {attribute.name: attribute for attribute in ruleset.attributes}
     row: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"{text!r} is not of the form NAME=VALUE.")
-        find_name(name, attributes, "The model")
+        attribute = attributes[find_name(name, attributes, "The model")]
         if name in row:
             raise ValueError(f"{name} is given twice.")
-        row[name] = clean_text(value, attributes[name].categories or ())
-        if row[name] is not None and attributes[name].kind == "numeric":
-            try:
-                row[name] = float(row[name])
-            except ValueError:
-                raise ValueError(f"{name} is a number, got {value!r}.") from None
+        row[name] = clean_text(value, attribute.categories or ())
+    return complete_row(ruleset, row, "give {0}=VALUE, or {0}=? if it is missing")
+
+
+def complete_row(
+    ruleset: RuleSet, row: Mapping[str, Any], remedy: str = "give null if it is missing"
+) -> dict[str, Any]:
+    """Return a row with all columns of a model; those that no rule uses may be left out."""
+    names = [attribute.name for attribute in ruleset.attributes]
+    for name in row:
+        find_name(name, names, "The model")
     for name in ruleset.used_attributes:
         if name not in row:
-            raise ValueError(
-                f"There is no value for {name}; give {name}=VALUE, or {name}=? if it is missing."
-            )
-    return dict.fromkeys(attributes) | row
+            raise ValueError(f"The row has no value for {name!r}; {remedy.format(name)}.")
+    return dict.fromkeys(names) | dict(row)
 
 
-def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
-    """Yield a sentence for each category that training did not have, in columns that rules use."""
+def _say_unseen(ruleset: RuleSet, row: Any) -> None:
+    """Print a note for each category that training did not have, in columns that rules use."""
     for attribute in ruleset.attributes:
         if attribute.categories is None or attribute.name not in ruleset.used_attributes:
             continue
@@ -125,7 +122,6 @@ def _unseen(ruleset: RuleSet, row: Any) -> Iterator[str]:
             ordinal = attribute.kind == "ordinal"
             effect = "no condition on it holds, except != and not in"
             effect = "it counts as missing" if ordinal else effect
-            yield (
-                f"{attribute.name} = {value[0]} was never seen in training, which had "
-                f"{join_names(attribute.categories)}: {effect}."
-            )
+            had = join_names(attribute.categories)
+            said = f"{attribute.name} = {value[0]} was never seen in training, which had {had}"
+            say(f"note: {said}: {effect}.")

@@ -55,6 +55,8 @@ def run(arguments: Arguments) -> None:
         raise ValueError(f"--to {name} needs a saved model; see frri export --help.")
     if name in {"sql", "dbt"}:
         content: str | bytes = (_write_sql if name == "sql" else _write_dbt)(arguments)
+        if not arguments.keep:
+            say("note: a database returns rows in any order; --keep adds a key to the result.")
     else:
         arguments.refuse(_SQL_OPTIONS, "--to sql")
         content = FORMATS[name](load_model(arguments.model))
@@ -69,7 +71,6 @@ def run(arguments: Arguments) -> None:
 
 def _write_sql(arguments: Arguments) -> str:
     dialect = find_dialect(arguments.dialect or "sqlite").name
-    _advise_key(arguments)
     table = [part for part in (arguments.schema, arguments.table or "data") if part]
     shown = {"keep": arguments.keep, "as_view": arguments.view}
     return to_sql(load_model(arguments.model), table, dialect=dialect, **shown)
@@ -83,17 +84,11 @@ def _write_dbt(arguments: Arguments) -> str:
         raise ValueError("--to dbt writes a model and a schema file; use -o NAME.sql.")
     if arguments.dialect is None:
         raise ValueError("--to dbt needs --dialect, the database of the project.")
-    _advise_key(arguments)
     place = {"table": arguments.table or "data", "source": arguments.schema}
     options = {"dialect": arguments.dialect, "name": output.stem, "keep": arguments.keep}
     content, schema = to_dbt(load_model(arguments.model), **place, **options)
     write_output(str(output.with_suffix(".yml")), schema)
     return content
-
-
-def _advise_key(arguments: Arguments) -> None:
-    if not arguments.keep:
-        say("note: a database returns rows in any order; --keep adds a key to the result.")
 
 
 def _list_formats() -> str:

@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from shutil import copyfileobj
 from typing import Any
@@ -23,9 +24,9 @@ from frri._util import (
     name_read_errors,
     write_atomically,
 )
-from frri.cli.console import Arguments, notes, one_line, say, sentence
+from frri.cli.console import Arguments, notes, say
 from frri.readers import read_table
-from frri.readers.files import FORMATS, Batch, read_batches
+from frri.readers.files import FORMATS, Batch, read_batches, read_json
 from frri.readers.training import read_training
 from frri.rules import RuleSet
 from frri.rules.json_format import read
@@ -46,10 +47,10 @@ def load_model(source: str) -> RuleSet:
     with name_read_errors(name, "model"):
         try:
             return read(sys.stdin.buffer, name) if source == "-" else RuleSet.load(source)
-        except ValueError as error:
-            is_table = FORMATS.get(Path(source).suffix.lower(), "json") != "json"
-            wrong = f"{name} is a table, not a model; the model comes first."
-            raise ValueError(wrong if is_table else sentence(error)) from None
+        except ValueError:
+            if FORMATS.get(Path(source).suffix.lower(), read_json) is read_json:
+                raise
+            raise ValueError(f"{name} is a table, not a model; the model comes first.") from None
 
 
 def _shown(source: str) -> str:
@@ -165,12 +166,8 @@ def _check_used(ruleset: RuleSet, frame: Frame, source: str) -> None:
         find_name(name, frame.columns, _shown(source))
 
 
-# Words for the types that pandas infers.
-_TYPES = {
-    "boolean": "booleans",
-    **dict.fromkeys(("integer", "floating", "mixed-integer-float"), "numbers"),
-    **dict.fromkeys(("datetime", "datetime64"), "dates"),
-}
+# Words for values of a type; booleans are integers, too.
+_TYPES = {"booleans": bool, "numbers": int | float, "dates": datetime}
 
 
 class UnseenValues:
@@ -199,13 +196,14 @@ class UnseenValues:
         for attribute, counts in self._columns:
             parts = _describe_unseen(attribute, counts, f"of {self._rows} rows")
             if parts:
-                say(one_line(f"note: column {attribute.name!r} {', and '.join(parts)}."))
+                say(f"note: column {attribute.name!r} {', and '.join(parts)}.")
 
 
 def _describe_unseen(attribute: Attribute, counts: Counter[Any], rows: str) -> list[str]:
     """Return what a column holds unlike in training, as parts of a sentence."""
     values, categories, parts = list(counts), attribute.categories, []
-    held = _TYPES.get(import_pandas().api.types.infer_dtype(values), "")
+    fitting = [word for word, t in _TYPES.items() if all(isinstance(v, t) for v in values)]
+    held = fitting[0] if values and fitting else ""
     if categories is None and held != "booleans":
         held = ""
     if held and set(categories or ()).isdisjoint(map(str, values)):
@@ -287,20 +285,17 @@ def labels_of(column: Column, ruleset: RuleSet) -> NDArray[Any]:
     if not ruleset.classes:
         return check_quantities(column.to_numpy(), name)
     texts = [str(label) for label in ruleset.classes]
-    edges = bin_edges(texts)
-    by_number: dict[Any, int] = {
-        label: c for c, label in enumerate(ruleset.classes) if not isinstance(label, str)
-    }
+    edges, are_texts = bin_edges(texts), isinstance(ruleset.classes[0], str)
 
-    def position(value: Any) -> int:
-        number = _number(str(value))
-        if edges is not None and number is not None:
-            value = bin_of(number, edges)
-        code = int(category_codes(np.array([value], dtype=object), texts)[0])
-        return code if code >= 0 else by_number.get(number, -1)
+    def spell(value: Any) -> Any:
+        number = parse_number(str(value))
+        if number is None or (edges is None and are_texts):
+            return value
+        return str(number) if edges is None else bin_of(number, edges)
 
-    found = {value: position(value) for value in column.unique()}
-    codes: Positions = column.map(found).to_numpy(np.intp)
+    given = column.unique()
+    found = category_codes(np.array([*map(spell, given)], dtype=object), texts)
+    codes: Positions = column.map(dict(zip(given, found, strict=True))).to_numpy(np.intp)
     if (codes < 0).any():
         row = int((codes < 0).argmax())
         raise ValueError(
@@ -310,7 +305,7 @@ def labels_of(column: Column, ruleset: RuleSet) -> NDArray[Any]:
     return label_array(ruleset.classes)[codes]
 
 
-def _number(text: str) -> float | None:
+def parse_number(text: str) -> float | None:
     """Parse a number; return None if the text is none."""
     for parse in (int, float):
         with suppress(ValueError):
@@ -324,15 +319,13 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
     from frri.compare.stability import stability  # noqa: PLC0415 - slow to import
     from frri.learners.registry import learner_of  # noqa: PLC0415
 
-    again = "--stability learns from rows again"
     if labels is None:
-        raise ValueError(f"{again}: give a table with the column {ruleset.target!r}.")
-    if n_resamples < 2:
-        raise ValueError(f"--stability needs 2 resamples at least, got {n_resamples}.")
+        raise ValueError(
+            f"--stability learns from rows again: give a table with the column {ruleset.target!r}."
+        )
     names = [attribute.name for attribute in ruleset.attributes]
     for name in names:
-        if name not in table.columns:
-            raise ValueError(f"{again}, with all columns of the model: there is no {name!r}.")
+        find_name(name, table.columns, "The table of --stability, which learns again,")
     # A file does not contain the order of categories; the model does.
     X = table[names].copy()
     for a in ruleset.attributes:

@@ -20,9 +20,8 @@ $ frri fit flats.csv --target rating --task ordinal --order 'poor<fair<good' -o 
 $ frri fit cars.csv --target sold -o model.json --nominal year --ordinal 'size=small<mid<large'
 """
 
-import ast
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -30,7 +29,7 @@ import numpy as np
 
 from frri import selection
 from frri._util import Progress, find_name, join_names, quote_name
-from frri.cli.console import Arguments, Parser, json_text, notes, one_line, say
+from frri.cli.console import Arguments, Parser, json_text, notes, say
 from frri.cli.files import category_values, labels_of, read_to_learn, write_output
 from frri.cli.rules import numbered_rules, rules_as_json
 from frri.learners.registry import TASKS, rule_learners
@@ -38,11 +37,9 @@ from frri.readers.files import read_batches
 from frri.readers.infer_types import resolve_words
 from frri.rules import RuleSet
 from frri.rules.measures import evaluation_of
-from frri.selection.candidates import decision_parameters
-from frri.selection.holdout import FOLDS
-from frri.selection.metrics import METRICS
+from frri.selection.auto import decision_parameters
+from frri.selection.holdout import FOLDS, METRICS
 from frri.table import Attribute, encode_frame
-from frri.table.columns import ordered_categories
 from frri.table.encode import summarize_table
 from frri.table.targets import check_not_number
 
@@ -63,7 +60,8 @@ AUTO: dict[str, Any] = {
 }
 
 # Options of parameters with other names.
-OPTIONS = {"decision": "--metric or --costs", "class_weight": "--metric or --costs"}
+OPTIONS = dict.fromkeys(("decision", "class_weight"), "--metric or --costs")
+OPTIONS["class_order"] = "--order"
 
 # Parameters that have options of their own: limits on rules, and those of FRRI's search.
 LIMITS = ("max_rules", "max_conditions", "min_support")
@@ -94,7 +92,8 @@ def configure(parser: Parser) -> None:
     groups = "column of groups (patients, companies) whose rows are held out together"
     add("--groups COLUMN", f"{groups}; no rule uses it")
     settings = "any parameter of the model"
-    add("--set PARAMETER=VALUE", settings, dest="settings", action="append", default=[])
+    many: dict[str, Any] = {"action": "append", "default": []}
+    add("--set PARAMETER=VALUE", settings, dest="settings", type="setting", **many)
     add("--max-rules N", "maximum number of rules (default: auto)", type="size")
     add("--max-conditions N", "maximum number of conditions of a rule", type="from 1")
     add("--min-support FRACTION", "minimum coverage of a rule within its class", type="fraction")
@@ -118,12 +117,12 @@ def configure(parser: Parser) -> None:
         "classification: every number is a class"
     )
     add("--task NAME", task, group=target, choices=list(TASKS))
-    add("--order LOW<...<HIGH", "classes of --task ordinal in their order")
+    add("--order LOW<...<HIGH", "classes of --task ordinal in their order", type="order")
     metrics = list(METRICS["classification"])
     metric = f"metric of selection, decision and results: {', '.join(metrics)} (default: accuracy)"
     add("--metric NAME", metric, choices=metrics)
     each = "cost of misclassifying a row of each class (default: 1), such as yes=5,no=1"
-    add("--costs CLASS=COST,...", f"{each}; the metric is then cost")
+    add("--costs CLASS=COST,...", f"{each}; the metric is then cost", type="costs")
     add("--json", "print learner, size and score as JSON; without -o also the rules")
 
 
@@ -135,7 +134,6 @@ def run(arguments: Arguments) -> None:
         )
     undecided = arguments.task is None and arguments.bins is None
     arguments.task = arguments.task or "classification"
-    order = parse_order(arguments.order, arguments.task)
     learner = _named_learner(arguments)
 
     sample, seed = arguments.sample, arguments.seed or 0
@@ -146,21 +144,17 @@ def run(arguments: Arguments) -> None:
     if undecided:
         check_not_number(y.to_numpy(), arguments.target)
     if arguments.task == "ordinal":
-        order = find_order(y, order, arguments.target)
-        if learner is not None:
-            learner.set_params(class_order=order)
+        _check_order(y.unique().tolist(), arguments.order, arguments.target)
     groups = None if arguments.groups is None else X.pop(arguments.groups)
-    if X.columns.empty:
-        raise ValueError("The table has no column left to learn from.")
     table = encode_frame(X)
-    say(one_line(summarize_table(table)))
+    say(summarize_table(table))
     leaks = selection.find_leakage(table, y, task=arguments.task, groups=groups, random_state=seed)
     _say_leakage(leaks, arguments.task)
     extra: dict[str, Any] = {"sample_weight": weights, "groups": groups}
     if arguments.bags is not None:
         classes = np.unique(y.to_numpy()).tolist()
         extra["check_batches"] = _all_rows(arguments, table.attributes, classes)
-    model = _make_auto(arguments, learner, order)
+    model = _make_auto(arguments, learner)
     with notes(), Progress(f"learning rules from {len(X)} rows"):
         model.fit(X, y, **extra)
     _write_rules(arguments, model)
@@ -176,7 +170,7 @@ def _say_leakage(scores: Mapping[str, float], task: str) -> None:
     for name, score in islice(scores.items(), MOST_LEAKS):
         reached = f"{name!r} alone reaches {measure} {score:.2f}"
         remedy = f"is it known before the decision? --ignore {quote_name(name)} leaves it out"
-        say(one_line(f"note: check for leakage: {reached}; {remedy}."))
+        say(f"note: check for leakage: {reached}; {remedy}.")
 
 
 def _all_rows(
@@ -199,82 +193,40 @@ def _all_rows(
                 yield X, labels_of(frame[target], known)
 
 
-def parse_order(text: str | None, task: str) -> list[str] | None:
-    """Return the classes that --order lists, separated by < or by commas.
-
-    Examples
-    --------
-    >>> parse_order("poor<fair<good", "ordinal")
-    ['poor', 'fair', 'good']
-    """
-    if text is None:
-        return None
-    if task != "ordinal":
-        raise ValueError("--order is for classes that have an order; add --task ordinal.")
-    labels = [part.strip() for part in text.split("<" if "<" in text else ",")]
-    if "" in labels or len(set(labels)) < len(labels):
-        raise ValueError(f"--order needs LOW<...<HIGH, every class once, got {text!r}.")
-    return labels
-
-
-def _parse_costs(text: str | None) -> dict[str, float] | None:
-    """Return the costs of --costs by class, None without this option."""
-    if text is None:
-        return None
-    try:
-        pairs = [part.rsplit("=", 1) for part in text.split(",")]
-        return {label.strip(): float(number) for label, number in pairs}
-    except ValueError:
-        example = "such as yes=5,no=1"
-        raise ValueError(f"--costs needs CLASS=COST,..., {example}, got {text!r}.") from None
-
-
-def find_order(y: Any, given: Sequence[str] | None, target: str) -> list[Any]:
-    """Return all classes of a column, the lowest first.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> find_order(pd.Series([3, 1, 2, 1]), None, "stars")
-    [1, 2, 3]
-    """
-    labels = sorted(set(y.dropna().tolist()), key=lambda label: (str(type(label)), label))
-    order = given or ordered_categories(y)
-    if order is None and not any(isinstance(label, str) for label in labels):
-        return labels
-    texts = {str(label): label for label in labels}
-    if order is None:
+def _check_order(labels: Sequence[Any], order: Sequence[str] | None, target: str) -> None:
+    """Raise a ValueError for classes without an order, or that the given order lacks."""
+    texts = sorted(map(str, labels))
+    if order is None and any(isinstance(label, str) for label in labels):
         raise ValueError(
             f"The classes of {target!r} are strings: state their order, such as --order "
             f"{'<'.join(texts)!r}, from the lowest."
         )
-    lacking = [text for text in texts if text not in order]
+    lacking = [repr(text) for text in texts if order is not None and text not in order]
     if lacking:
         raise ValueError(
-            f"--order lacks {join_names(map(repr, lacking))} of the column {target!r}; "
-            "add it in its place."
+            f"--order lacks {join_names(lacking)} of the column {target!r}; add it in its place."
         )
-    return [texts[text] for text in order if text in texts]
 
 
 # ------------------------------------------------------------------ the estimator
 def _named_learner(arguments: Arguments) -> Any:
     """Return the estimator that the options name, None if they name none."""
     name, settings = arguments.learner, arguments.settings
+    if arguments.order is not None and arguments.task != "ordinal":
+        raise ValueError("--order is for classes that have an order; add --task ordinal.")
     for option in ("metric", "costs") if arguments.task != "classification" else ():
         if getattr(arguments, option) is not None:
             remedy = f"leave out --task {arguments.task}"
             raise ValueError(f"--{option} is for classes without an order; {remedy}.")
-    arguments.costs = _parse_costs(arguments.costs)
     if arguments.costs is not None and arguments.metric not in {None, "cost"}:
         raise ValueError(f"--costs is for --metric cost; leave out --metric {arguments.metric}.")
-    names = (*SEARCH, *LIMITS, "seed")
-    options = {option: getattr(arguments, option) for option in names}
+    options = {option: getattr(arguments, option) for option in (*SEARCH, *LIMITS, "seed")}
+    options["class_order"] = arguments.order
     if arguments.bags is not None:
         _check_bags(arguments)
         rows = arguments.sample or ROWS_OF_BAG
         name = "frri-bags"
-        settings = [f"n_estimators={arguments.bags}", f"max_samples={rows}", *settings]
+        settings = [("n_estimators", arguments.bags), ("max_samples", rows), *settings]
     elif name is None and (settings or any(options[option] is not None for option in SEARCH)):
         # These parameters belong to it.
         name = "additive" if arguments.task == "regression" else "frri"
@@ -302,7 +254,7 @@ def _check_bags(arguments: Arguments) -> None:
         raise ValueError(f"--bags {problem} take a --sample.")
 
 
-def _make_auto(arguments: Arguments, learner: Any, order: Sequence[Any] | None) -> Any:
+def _make_auto(arguments: Arguments, learner: Any) -> Any:
     """Return the estimator that compares the candidates, or evaluates the one that is named."""
     options: dict[str, Any] = {
         "cv": 0 if arguments.no_check else arguments.cv,
@@ -313,7 +265,7 @@ def _make_auto(arguments: Arguments, learner: Any, order: Sequence[Any] | None) 
     if arguments.task == "classification":
         options |= {"metric": arguments.metric or "accuracy", "costs": arguments.costs}
     elif arguments.task == "ordinal":
-        options["class_order"] = order
+        options["class_order"] = arguments.order
     if learner is None:
         options |= {name: getattr(arguments, name) for name in LIMITS}
     else:
@@ -322,7 +274,11 @@ def _make_auto(arguments: Arguments, learner: Any, order: Sequence[Any] | None) 
 
 
 def make_learner(
-    name: str, settings: Sequence[str] = (), *, task: str = "classification", **options: Any
+    name: str,
+    settings: Iterable[tuple[str, Any]] = (),
+    *,
+    task: str = "classification",
+    **options: Any,
 ) -> Any:
     """Return an estimator with its parameters.
 
@@ -330,8 +286,8 @@ def make_learner(
     ----------
     name : str
         A name of `rule_learners(task)`.
-    settings : sequence of str
-        PARAMETER=VALUE; values are numbers, true, false, none, lists, and otherwise strings.
+    settings : iterable of (str, value)
+        Parameters and their values.
     task : str
         A name of `frri.learners.registry.TASKS`.
     **options
@@ -339,14 +295,15 @@ def make_learner(
 
     Examples
     --------
-    >>> make_learner("frri", ["attribute_order=random"], seed=1)
+    >>> make_learner("frri", [("attribute_order", "random")], seed=1)
     FRRIClassifier(attribute_order='random', random_state=1)
     """
     whose = "frri" if task == "classification" else f"frri fit --task {task}"
-    find_name(name, rule_learners(task), whose, "learner")
+    names = rule_learners(task)
+    find_name(name, names, whose, "learner")
     learner = TASKS[task][name].make()
     known = learner.get_params()
-    given = dict(_parse_setting(text) for text in settings)
+    given = dict(settings)
     for parameter in given:
         find_name(parameter, known, f"The learner {name}", "parameter")
     for option, value in options.items():
@@ -355,32 +312,13 @@ def make_learner(
         parameter = "random_state" if option == "seed" else option
         spelled = OPTIONS.get(option, f"--{option.replace('_', '-')}")
         if parameter not in known:
-            remedy = _others_with(parameter, task) if parameter in LIMITS else ""
+            others = [n for n in names if parameter in TASKS[task][n].make().get_params()]
+            remedy = f"; it is for {join_names(others)}" if others and parameter in LIMITS else ""
             raise ValueError(f"The learner {name} takes no {spelled}{remedy}.")
         if parameter in given:
             raise ValueError(f"{parameter} is given both by {spelled} and by --set.")
         given[parameter] = value
     return learner.set_params(**given)
-
-
-def _others_with(parameter: str, task: str) -> str:
-    """Return the estimators that have a parameter, as the end of a sentence."""
-    names = rule_learners(task)
-    *others, last = [n for n in names if parameter in TASKS[task][n].make().get_params()] or [""]
-    return f"; {', '.join(others)} and {last} do" if others else f"; {last} does" if last else ""
-
-
-def _parse_setting(text: str) -> tuple[str, Any]:
-    words = {"true": True, "false": False, "none": None}
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ValueError(f"--set needs PARAMETER=VALUE, got {text!r}.")
-    if value.lower() in words:
-        return name, words[value.lower()]
-    try:
-        return name, ast.literal_eval(value)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return name, value
 
 
 # ------------------------------------------------------------------ results
@@ -403,14 +341,13 @@ def _write_rules(arguments: Arguments, model: Any) -> None:
         n_rows = learner.selection_.n_further
         say(f"All {n_rows} rows were looked at: no rule covers one of another class")
     if "monotone" in ruleset.about:
-        say(one_line(ruleset.about["monotone"]))
-    used = {condition.attribute for rule in ruleset for condition in rule.conditions}
+        say(ruleset.about["monotone"])
     for attribute in ruleset.attributes:
         n_categories = len(attribute.categories or ()) if attribute.kind == "nominal" else 0
-        if n_categories >= MANY_CATEGORIES and attribute.name in used:
+        if n_categories >= MANY_CATEGORIES and attribute.name in ruleset.used_attributes:
             what = f"rules use {attribute.name!r}, which has {n_categories} categories"
             remedy = f"--ignore {quote_name(attribute.name)} leaves the column out"
-            say(one_line(f"note: {what}; they do not transfer to new categories; {remedy}."))
+            say(f"note: {what}; they do not transfer to new categories; {remedy}.")
 
 
 def _facts(arguments: Arguments, model: Any) -> dict[str, Any]:
@@ -435,25 +372,25 @@ def _say_scores(arguments: Arguments, model: Any) -> None:
     """Print the score on held-out rows, those of other models, and the next command."""
     result, reason = model.holdout_result_, model.reason_
     if result is not None:
-        say(one_line(str(result)))
+        say(str(result))
     elif reason:
         forced = f" (force with --cv {FOLDS})" * reason.startswith("only")
         say(f"Not cross-validated: {reason}{forced}")
-    others = [one for one in model.leaderboard_ if one["name"] != model.best_name_]
     scores = [
         f"{one['name']} {one['score']:.2f}"
         + (f" ({one['rules']:.0f} rules)" if "rules" in one else "")
-        for one in others
+        for one in model.leaderboard_
+        if one["name"] != model.best_name_
     ]
     path = model.path_
     if path is not None and path.best > path.chosen:
         sizes = (path.chosen, path.best)
         scores[:0] = [f"{size} rules {path.score_of(size):.2f}" for size in sizes]
     if scores:
-        say(one_line(f"Compared: {', '.join(scores)}"))
+        say(f"Compared: {', '.join(scores)}")
     if result is not None and result.is_constant and result.metric == "accuracy":
         remedy = "--metric balanced_accuracy, or --costs, finds rows of other classes"
-        say(one_line(f"note: all rows are predicted as {result.predictions[0]!s}; {remedy}."))
+        say(f"note: all rows are predicted as {result.predictions[0]!s}; {remedy}.")
     if arguments.output is None:
         say("Next: the same with -o model.json saves the rules as a model")
     elif arguments.output != "-":

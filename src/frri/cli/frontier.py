@@ -23,7 +23,7 @@ from frri.cli.files import load_model, read_to_learn, write_output
 from frri.cli.rules import numbered_rules
 from frri.learners.registry import RULE_LEARNERS
 from frri.rules import RuleSet
-from frri.selection.candidates import make_estimator
+from frri.selection.auto import make_estimator
 from frri.table import encode_frame
 from frri.table.targets import check_not_number
 
@@ -53,15 +53,24 @@ def configure(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Print a sentence for each number of rules."""
-    _check(arguments)
+    for name in arguments.pool:
+        if Path(name).suffix != ".json":
+            find_name(name, (*RULE_LEARNERS, "trees"), "frri frontier", "pool")
+    n_rules, most = arguments.rules, arguments.max_rules
+    if n_rules is not None and n_rules > most:
+        raise ValueError(f"--rules {n_rules} is more than --max-rules {most}.")
+    if arguments.json and (arguments.output == "-" or (n_rules and not arguments.output)):
+        raise ValueError(
+            "--json and the rules would both go to standard output; name a file by -o."
+        )
     X, y, _ = read_to_learn(arguments)
     check_not_number(y.to_numpy(), arguments.target)
-    sizes, limit = range(1, arguments.max_rules + 1), arguments.time_limit or None
+    limit = arguments.time_limit or None
     with notes():
         pool = [rules for name in arguments.pool for rules in _pool(name, X, y, arguments.seed)]
         with Progress("looking for the best rules, and for a proof"):
-            found = frontier(pool, X, y, sizes=sizes, time_limit=limit)
-    best = found[arguments.rules or arguments.max_rules].ruleset
+            found = frontier(pool, X, y, sizes=range(1, most + 1), time_limit=limit)
+    best = found[n_rules or most].ruleset
     if arguments.json:
         sys.stdout.write(json_text(found.to_dict()))
     elif arguments.output != "-":
@@ -70,23 +79,8 @@ def run(arguments: Arguments) -> None:
         write_output(arguments.output, best.to_json() + "\n")
         if arguments.output != "-":
             say(f"{len(best)} rules saved in {arguments.output}")
-    elif arguments.rules is not None:
+    elif n_rules is not None:
         sys.stdout.write(numbered_rules(best))
-
-
-def _check(arguments: Arguments) -> None:
-    """Check all that needs no table."""
-    for name in arguments.pool:
-        if Path(name).suffix != ".json":
-            find_name(name, (*RULE_LEARNERS, "trees"), "frri frontier", "pool")
-    if arguments.rules is not None and arguments.rules > arguments.max_rules:
-        raise ValueError(
-            f"--rules {arguments.rules} is more than --max-rules {arguments.max_rules}."
-        )
-    if arguments.json and (arguments.output == "-" or (arguments.rules and not arguments.output)):
-        raise ValueError(
-            "--json and the rules would both go to standard output; name a file by -o."
-        )
 
 
 def _pool(name: str, X: Any, y: Any, seed: int) -> list[RuleSet]:

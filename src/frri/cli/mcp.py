@@ -21,8 +21,9 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from frri import __version__
-from frri._util import find_name, import_optional, import_pandas, join_names
+from frri._util import find_name, import_optional, join_names
 from frri.cli.console import Arguments, Parser, sentence
+from frri.cli.explain import complete_row, find_goal
 from frri.cli.files import load_model
 from frri.cli.rules import rules_as_json
 from frri.report.page import report_html
@@ -127,8 +128,7 @@ class ServedModels:
     def predict(self, model: str, rows: list[Row]) -> list[dict[str, Any]]:
         """Predict rows, given by column name; null is missing. Rule numbers start at 1."""
         ruleset = self._find(model)
-        frame = import_pandas().DataFrame([_complete(ruleset, row) for row in rows], dtype=object)
-        decision = ruleset.decide(frame)
+        decision = ruleset.decide([complete_row(ruleset, row) for row in rows])
         found = []
         for i, answer in enumerate(decision.answers.tolist()):
             result = {"prediction": answer}
@@ -145,7 +145,7 @@ class ServedModels:
     def explain(self, model: str, row: Row) -> dict[str, Any]:
         """Explain the prediction of a row: the rules that hold, and what other classes lack."""
         ruleset = self._find(model)
-        found = ruleset.explain(_complete(ruleset, row), effort=0)
+        found = ruleset.explain(complete_row(ruleset, row), effort=0)
         return {"text": str(found)} | found.to_dict()
 
     def counterfactual(
@@ -161,21 +161,16 @@ class ServedModels:
         `fixed` columns stay. `at_least` or `at_most` is the goal of an ordinal model or regression.
         """
         ruleset = self._find(model)
-        labels = {str(label): label for label in ruleset.classes}
-        goal: dict[str, Any] = {
-            side: labels[find_name(str(value), labels, "The model", "class")] if labels else value
-            for side, value in (("at_least", at_least), ("at_most", at_most))
-            if value is not None
-        }
-        found = ruleset.explain(_complete(ruleset, row), unchangeable=fixed or (), **goal)
+        goal = find_goal(ruleset, at_least=at_least, at_most=at_most)
+        found = ruleset.explain(complete_row(ruleset, row), unchangeable=fixed or (), **goal)
         facts, shown = found.to_dict(), ("decision", "change", "unalterable", "goal")
         return {"text": str(found).splitlines()[-1]} | {name: facts[name] for name in shown}
 
     def evaluate(self, model: str, file: str, target: str | None = None) -> dict[str, Any]:
         """Evaluate a model on a labelled table of the folder, as `frri evaluate` does."""
         self._find(model)
-        argv = [self._paths[model], str(self._table(file)), "--json"]
-        return _run_command("evaluate", *argv, *_option("target", target))
+        table = str(self._table(file))
+        return _run_command("evaluate", self._paths[model], table, target=target)
 
     def fit(
         self,
@@ -195,10 +190,9 @@ class ServedModels:
             raise ValueError(f"The name of a model must have no folder, got {model!r}.")
         if model in self.rulesets or output.exists():
             raise ValueError(f"There is a model or file called {model!r}; choose another name.")
-        options = [*_option("task", task), *_option("learner", learner)]
-        options += [f"--ignore={name}" for name in ignore or ()]
-        argv = [str(table), f"--target={target}", f"--output={output}", "--json", *options]
-        facts = _run_command("fit", *argv) | {"model": model}
+        options = {"target": target, "output": str(output), "task": task, "learner": learner}
+        ignored = [f"--ignore={name}" for name in ignore or ()]
+        facts = _run_command("fit", str(table), *ignored, **options) | {"model": model}
         self._add(model, str(output))
         return facts | {"rules": str(self.rulesets[model])}
 
@@ -236,28 +230,14 @@ class ServedModels:
         return f"it has {join_names(names)}" if names else "it has no files"
 
 
-def _complete(ruleset: RuleSet, row: Row) -> dict[str, Any]:
-    """Return a row with all columns of a model; those that no rule uses may be left out."""
-    names = [attribute.name for attribute in ruleset.attributes]
-    for name in row:
-        find_name(name, names, "The model")
-    for name in ruleset.used_attributes:
-        if name not in row:
-            raise ValueError(f"The row has no value for {name!r}; give null if it is missing.")
-    return dict.fromkeys(names) | row
-
-
-def _option(name: str, value: str | None) -> list[str]:
-    return [] if value is None else [f"--{name}={value}"]
-
-
-def _run_command(*argv: str) -> dict[str, Any]:
+def _run_command(*argv: str, **options: str | None) -> dict[str, Any]:
     """Run a command of `frri` in this process; return its JSON and its notes."""
     from frri.cli import main  # noqa: PLC0415 - imports this module
 
     output, messages = StringIO(), StringIO()
+    given = [f"--{name}={value}" for name, value in options.items() if value is not None]
     with redirect_stdout(output), redirect_stderr(messages):
-        code = main(argv)
+        code = main([*argv, *given, "--json"])
     lines = messages.getvalue().splitlines()
     if code:
         raise ValueError((lines or ["The command failed."])[-1].removeprefix("frri: "))

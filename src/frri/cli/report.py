@@ -11,7 +11,7 @@ import tempfile
 import webbrowser
 from pathlib import Path
 
-from frri._util import Progress
+from frri._util import Progress, find_name
 from frri.cli.console import Arguments, Parser, say
 from frri.cli.files import load_model, read_labelled, stability_of, write_output
 from frri.report.facts import MAX_ROWS
@@ -37,28 +37,14 @@ def configure(parser: Parser) -> None:
     sample = f"maximum number of embedded rows, sampled at random (default: {MAX_ROWS})"
     add("--max-rows N", sample, type="from 0", default=MAX_ROWS)
     stability = "train on N bootstrap samples of the rows and show the stability of each rule"
-    add("--stability N", stability, type="from 0")
+    add("--stability N", stability, type="from 2")
     if parser.prog == "frri report":
         add("-o --output FILE", "file to write (default: report.html)", default="report.html")
 
 
 def run(arguments: Arguments) -> None:
     """Write the page to a file or to standard output, or open it in the browser."""
-    page = _page(arguments)
-    if "output" in arguments:
-        output = arguments.output
-    else:
-        output = str(Path(tempfile.mkdtemp(prefix="frri-")) / "report.html")
-    write_output(output, page)
-    if output != "-":
-        say(f"Wrote {output}.")
-    if "output" not in arguments and not webbrowser.open(Path(output).as_uri()):
-        say("No browser was found: open this file in one.")
-
-
-def _page(arguments: Arguments) -> str:
-    source = arguments.data
-    ruleset = load_model(arguments.model)
+    source, ruleset = arguments.data, load_model(arguments.model)
     table, labels, names, found = None, None, None, None
     if source is not None:
         table, labels = read_labelled(ruleset, source, arguments, optional=True)
@@ -68,14 +54,17 @@ def _page(arguments: Arguments) -> str:
                 f"{source} has no column {ruleset.target!r}: the page shows its rows without their "
                 f"{answers} (--target names another column)."
             )
-    if table is not None and arguments.names is not None:
-        if arguments.names not in table.columns:
-            raise ValueError(
-                f"{source} has no column {arguments.names!r} to take the names of rows from."
-            )
-        names = table[arguments.names].tolist()
+        if arguments.names is not None:
+            names = table[find_name(arguments.names, table.columns, source)].tolist()
     if arguments.stability is not None:
         found = stability_of(ruleset, table, labels, arguments.stability)
     options = {name: getattr(arguments, name) for name in ("max_rows", "title", "unit", "fixed")}
     with Progress("writing the page"):
-        return report_html(ruleset, table, labels, names=names, stability=found, **options)
+        page = report_html(ruleset, table, labels, names=names, stability=found, **options)
+    is_view = "output" not in arguments
+    output = f"{tempfile.mkdtemp(prefix='frri-')}/report.html" if is_view else arguments.output
+    write_output(output, page)
+    if output != "-":
+        say(f"Wrote {output}.")
+    if is_view and not webbrowser.open(Path(output).as_uri()):
+        say("No browser was found: open this file in one.")

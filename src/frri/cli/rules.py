@@ -44,7 +44,7 @@ def configure(parser: Parser) -> None:
     stability = "labelled table for the stability of each rule under resampling"
     add("--stability DATA", stability, reads=True)
     resamples = f"number of bootstrap samples of --stability (default: {RESAMPLES})"
-    add("--resamples N", resamples, type="from 1")
+    add("--resamples N", resamples, type="from 2")
     add("--target COLUMN", "column of the classes in DATA (default: the model's target)")
     parser.add_reading_options(labelled=True)
 
@@ -69,10 +69,10 @@ def run(arguments: Arguments) -> None:
         resamples = f"{found.n_resamples} resamples of {arguments.stability}"
         say(f"{resamples}; similarity of their conditions {found.similarity:.2f}, of 1.")
     if "monotone" in ruleset.about:
-        say(one_line(str(ruleset.about["monotone"])))
+        say(str(ruleset.about["monotone"]))
     estimate = evaluation_of(ruleset)
     if estimate is not None:
-        say(one_line(evaluation_text(estimate)))
+        say(evaluation_text(estimate))
     if not chosen:
         say("No rules.")
 

@@ -8,6 +8,7 @@ import csv
 import os
 import re
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -90,42 +91,32 @@ def read_arff(source: str | os.PathLike[str]) -> ArffTable:
     if start is None:
         raise ValueError("there is no @data line: this is not a table in the ARFF or KEEL format")
     kinds: dict[str, str] = {}
-    inputs, outputs = None, None
+    roles: dict[str, tuple[str, ...]] = {}
     for number, line in lines[:start]:
         keyword, rest = (*line.split(maxsplit=1), "")[:2]
-        match keyword.lower():
-            case "@relation":
-                pass  # the name of the table
-            case "@attribute":
-                name, kind = _attribute(line, number)
-                if name in kinds:
-                    raise ValueError(f"line {number}: there are two attributes named {name!r}")
-                kinds[name] = kind
-            case "@input" | "@inputs":
-                inputs = tuple(map(_unquoted, rest.split(",")))
-            case "@output" | "@outputs":
-                outputs = tuple(map(_unquoted, rest.split(",")))
-            case _:
-                raise ValueError(f"line {number}: {line!r} does not begin with a KEEL keyword")
+        keyword = keyword.lower().removesuffix("s")
+        if keyword == "@attribute":
+            name, kind = _attribute(line, number)
+            if name in kinds:
+                raise ValueError(f"line {number}: there are two attributes named {name!r}")
+            kinds[name] = kind
+        elif keyword in {"@input", "@output"}:
+            roles[keyword] = tuple(map(_unquoted, rest.split(",")))
+        elif keyword != "@relation":
+            raise ValueError(f"line {number}: {line!r} does not begin with a KEEL keyword")
     if not kinds:
         raise ValueError("there is no @attribute line")
-    inputs, outputs = _roles(tuple(kinds), inputs, outputs)
-    dates = tuple(name for name, kind in kinds.items() if kind == "date")
-    return ArffTable(_read_rows(kinds, lines[start + 1 :]), inputs, outputs, dates)
-
-
-def _roles(
-    names: tuple[str, ...], inputs: tuple[str, ...] | None, outputs: tuple[str, ...] | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Complete the condition and decision attributes of the header."""
-    for name in (*(inputs or ()), *(outputs or ())):
-        if name not in names:
+    for name in chain(*roles.values()):
+        if name not in kinds:
             raise ValueError(
                 f"{name!r} is listed as an input or output but declared by no @attribute line"
             )
-    if outputs is None:
-        outputs = names[-1:] if inputs is None else tuple(n for n in names if n not in inputs)
-    return inputs or tuple(name for name in names if name not in outputs), outputs
+    names, inputs = tuple(kinds), roles.get("@input")
+    others = names[-1:] if inputs is None else tuple(name for name in names if name not in inputs)
+    outputs = roles.get("@output", others)
+    inputs = inputs or tuple(name for name in names if name not in outputs)
+    dates = tuple(name for name, kind in kinds.items() if kind == "date")
+    return ArffTable(_read_rows(kinds, lines[start + 1 :]), inputs, outputs, dates)
 
 
 def _attribute(line: str, number: int) -> tuple[str, str]:

@@ -4,13 +4,12 @@ import codecs
 import csv
 import io
 import re
-import warnings
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
 from frri._util import import_pandas, quote_name
-from frri.readers.infer_types import NA_VALUES, ReadOptions, infer_columns
+from frri.readers.infer_types import NA_VALUES, ReadOptions, infer_columns, warn
 from frri.table.columns import Frame
 
 SEPARATORS = ",;\t|"
@@ -48,18 +47,20 @@ def read_delimited(content: bytes, name: str, options: ReadOptions) -> Frame:
 
 def read_layout(layout: "Layout", name: str, options: ReadOptions) -> Frame:
     """Read a table whose layout is known."""
+    rows = [row for row in _first_rows(layout.text, layout.separator)[1:] if row]
+    n_columns = len(layout.columns)
+    if rows and len(rows[0]) > n_columns:  # pandas would take the first column for an index
+        raise ValueError(
+            f"{name}: the rows have more values than the {n_columns} names of the header."
+        )
     frame = _parse(layout, name, options)
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
-    _warn_about_codes(frame, layout)
+    _warn_about_codes(frame, layout.columns, [row for row in rows if len(row) == n_columns])
     frame = _set_names(frame, layout.columns, name, set(options.strings))
     return infer_columns(frame, options._replace(decimal_commas=layout.separator != ","))
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=3)
 
 
 # ------------------------------------------------------------------ encoding
@@ -173,7 +174,7 @@ def _without_title(text: str, name: str) -> str:
         split = any(above[0].count(s) == line.count(s) > 0 for s in SEPARATORS if s != separator)
         equal = {len(row) for row in rows[start + 1 :] if row} == {len(rows[start])}
         if equal and not split and title.count('"') % 2 == 0:
-            _warn(
+            warn(
                 f"{name}: the table begins in line {start + 1}; what is written above is left out."
             )
             return text[len(title) + 1 :]
@@ -206,7 +207,7 @@ def _distinct(columns: list[str], name: str) -> list[str]:
             count += 1
             new = f"{column}.{count}"
         if count:
-            _warn(f"{name} has more than one column {column!r}; a later one is called {new!r}.")
+            warn(f"{name} has more than one column {column!r}; a later one is called {new!r}.")
         found.append(new)
     return found
 
@@ -217,16 +218,8 @@ def _parse(layout: Layout, name: str, options: ReadOptions) -> Frame:
     pd = import_pandas()
     marks = [*NA_VALUES, *options.na_values]
     known = {place: options.known_values(column) for place, column in enumerate(layout.columns)}
-    kept = [
-        place
-        for place, column in enumerate(layout.columns)
-        if known[place] is not None or column == options.classes
-    ]
-    first = next((row for row in _first_rows(layout.text, layout.separator)[1:] if row), [])
-    if len(first) > len(layout.columns):  # pandas would take the first column for an index
-        raise ValueError(
-            f"{name}: the rows have more values than the {len(layout.columns)} names of the header."
-        )
+    kept = {place for place, values in known.items() if values is not None}
+    kept |= {place for place, column in enumerate(layout.columns) if column == options.classes}
     # To the last bit: a database that reads the same file must find the same thresholds.
     version = tuple(map(int, pd.__version__.split(".")[:2]))
     exact = {"float_precision": "round_trip"} if version < (3, 1) else {}  # later always so
@@ -276,14 +269,12 @@ def _check_lengths(layout: Layout, name: str) -> None:
         )
 
 
-def _warn_about_codes(frame: Frame, layout: Layout) -> None:
+def _warn_about_codes(frame: Frame, columns: list[str], rows: list[list[str]]) -> None:
     """Warn of postcodes and the like in the first rows, which are no quantities."""
-    n_columns = len(layout.columns)
-    rows = [row for row in _first_rows(layout.text, layout.separator)[1:] if len(row) == n_columns]
-    for place, (column, dtype) in enumerate(zip(layout.columns, frame.dtypes, strict=True)):
+    for place, (column, dtype) in enumerate(zip(columns, frame.dtypes, strict=True)):
         code = next((row[place] for row in rows if _CODE.fullmatch(row[place])), None)
         if dtype.kind in "iu" and code is not None:
-            _warn(
+            warn(
                 f"Column {column!r} holds {code!r}, as codes are written; it is taken as a number "
                 f"(--nominal {quote_name(column)} takes it as a name)."
             )
@@ -302,7 +293,7 @@ def _set_names(frame: Frame, columns: list[str], name: str, wanted: Collection[s
         if place not in empty and column not in wanted:
             empty.append(place)
             called = f"is called {column!r}" if column not in _NO_NAME else "has no name"
-            _warn(
+            warn(
                 f"{name}: the first column {called} and numbers or names the rows; it is left out."
             )
     for place in unnamed:

@@ -23,13 +23,8 @@ from frri.readers.delimited import decode, find_layout, is_utf16, read_delimited
 from frri.readers.infer_types import ReadOptions, check_date_format, infer_columns, replace_na
 from frri.table.columns import Frame
 
-FORMATS = {
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), "delimited"),
-    ".parquet": "parquet",
-    **dict.fromkeys((".xlsx", ".xls", ".ods"), "sheet"),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
-    **dict.fromkeys((".arff", ".dat"), "arff"),
-}
+# A function of the content of a file, its name and the options.
+Reader = Callable[[bytes, str, ReadOptions], Frame]
 
 # Bytes of a text that are read at a time; a file that is not larger is read as a whole.
 STRETCH = 1 << 23
@@ -96,26 +91,18 @@ def read_table(
     options = ReadOptions(strings or {}, na_values, date_format, classes, typed)
     if str(source) == "-":
         name, content = "standard input", _read_most(sys.stdin.buffer)
-        kind = "arff" if _ARFF_BEGINNING.match(content) else "delimited"
-        kind = "json" if content.lstrip()[:1] in (b"{", b"[") else kind
-        kind = "parquet" if content.startswith(b"PAR1") else kind
+        read: Reader = _read_arff if _ARFF_BEGINNING.match(content) else read_delimited
+        read = read_json if content.lstrip()[:1] in (b"{", b"[") else read
+        read = read_parquet if content.startswith(b"PAR1") else read
     else:
         name = Path(source).name
-        content, kind = _read_file(Path(source))
+        content, read = _read_file(Path(source))
     _check_size(len(content), name)
-    if kind == "delimited":
-        return read_delimited(content, name, options)
-    if kind == "sheet":
-        return read_delimited(read_sheet(content, name), name, options)
-    if kind == "parquet":
-        frame = read_parquet(content, name)
-    else:
-        frame = (read_json if kind == "json" else _read_arff)(content, name, options)
-    return replace_na(frame, na_values)
+    return read(content, name, options)
 
 
-def _read_file(path: Path) -> tuple[bytes, str]:
-    """Return the content of a file, decompressed, and its format."""
+def _read_file(path: Path) -> tuple[bytes, Reader]:
+    """Return the content of a file, decompressed, and the function that reads its format."""
     packing = path.suffix.lower()
     ending = Path(path.stem).suffix if packing in _DECOMPRESS else path.suffix
     with name_read_errors(path), path.open("rb") as file:
@@ -124,12 +111,12 @@ def _read_file(path: Path) -> tuple[bytes, str]:
                 f"{path.name}: cannot tell the format from the ending {ending!r}; "
                 f"expected one of {', '.join(FORMATS)}."
             )
-        kind = FORMATS[ending.lower()]
+        read = FORMATS[ending.lower()]
         if packing not in _DECOMPRESS:
-            return _read_most(file), kind
+            return _read_most(file), read
         try:
             with _DECOMPRESS[packing](file) as stream:
-                return _read_most(stream), kind
+                return _read_most(stream), read
         except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
             raise ValueError(
                 f"{path.name} is not compressed as its ending {packing!r} says, or damaged."
@@ -174,11 +161,12 @@ def _read_arff(content: bytes, name: str, options: ReadOptions) -> Frame:
     if table.frame.empty:
         raise ValueError(f"{name} has attributes but no rows.")
     dates = [name for name in table.dates if options.known_values(name) is None]
-    return infer_columns(table.frame, options._replace(typed=dates, na_values=()))
+    frame = infer_columns(table.frame, options._replace(typed=dates, na_values=()))
+    return replace_na(frame, options.na_values)
 
 
-def read_sheet(content: bytes, name: str) -> bytes:
-    """Convert the first sheet of a workbook to separated values, for `read_delimited`."""
+def read_sheet(content: bytes, name: str, options: ReadOptions) -> Frame:
+    """Read the first sheet of a workbook, converted to separated values."""
     pd = import_pandas()
     calamine = import_optional("python_calamine", "Reading spreadsheets", "excel")
     _check_sheet(content, name)
@@ -192,8 +180,10 @@ def read_sheet(content: bytes, name: str) -> bytes:
         raise ValueError(f"{name} is empty: its first sheet has no cells.")
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
-    writer.writerows([_cell_text(value) for value in row] for row in sheet.itertuples(index=False))
-    return lines.getvalue().encode()
+    rows = sheet.itertuples(index=False)
+    # Dates are without midnight; pandas has made integers of whole numbers.
+    writer.writerows([str(value).removesuffix(" 00:00:00") for value in row] for row in rows)
+    return read_delimited(lines.getvalue().encode(), name, options)
 
 
 _SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^>]*?\br:id=\"([^\"]+)\"")
@@ -251,15 +241,6 @@ def _ods_size(content: bytes) -> int:
     return height * width
 
 
-def _cell_text(value: Any) -> str:
-    """Return integers without decimals, dates without midnight."""
-    if value is None or value != value:  # noqa: PLR0124
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).removesuffix(" 00:00:00")
-
-
 def read_json(content: bytes, name: str, options: ReadOptions) -> Frame:
     r"""Read a list of objects, an object of columns, or one object in every line.
 
@@ -301,7 +282,7 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> Frame:
                 f"{name}: column {key!r} holds lists or objects; "
                 "turn them into numbers or strings, or leave the column out."
             )
-    return infer_columns(frame.reset_index(drop=True), options)
+    return replace_na(infer_columns(frame.reset_index(drop=True), options), options.na_values)
 
 
 # ------------------------------------------------------------------ Parquet
@@ -310,7 +291,7 @@ _INDEX = re.compile(r"__index_level_\d+__")
 _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 
 
-def read_parquet(content: bytes, name: str) -> Frame:
+def read_parquet(content: bytes, name: str, options: ReadOptions) -> Frame:
     """Read a Parquet file; its categories, dates and booleans stay such."""
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
     if not content:
@@ -325,7 +306,7 @@ def read_parquet(content: bytes, name: str) -> Frame:
     frame = _arrow_frame(table, name)
     if frame.empty:
         raise ValueError(f"{name} has column names but no rows.")
-    return frame
+    return replace_na(frame, options.na_values)
 
 
 def _damaged(name: str) -> ValueError:
@@ -353,6 +334,16 @@ def _arrow_frame(table: Any, name: str) -> Frame:
     frame = table.to_pandas(date_as_object=False)
     decimals = [field.name for field in table.schema if str(field.type).startswith("decimal")]
     return frame.astype(dict.fromkeys(decimals, float))
+
+
+# Functions that read the content of a file, by its ending.
+FORMATS: dict[str, Reader] = {
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), read_delimited),
+    ".parquet": read_parquet,
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), read_sheet),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), read_json),
+    **dict.fromkeys((".arff", ".dat"), _read_arff),
+}
 
 
 # ------------------------------------------------------------------ files in parts
@@ -404,10 +395,10 @@ def read_batches(
     [([1, 2], 0, 1.0)]
     """
     path = Path(source)
-    kind = FORMATS.get(path.suffix.lower()) if path.is_file() and path.name != "-" else None
-    if kind == "parquet":
+    read = FORMATS.get(path.suffix.lower()) if path.is_file() and path.name != "-" else None
+    if read is read_parquet:
         parts = _parquet_batches(path, columns, options.get("na_values", ()))
-    elif kind == "delimited" and path.stat().st_size > STRETCH:
+    elif read is read_delimited and path.stat().st_size > STRETCH:
         parts = _text_batches(path, ReadOptions(strings or {}, **options))
     else:
         parts = iter([(read_table(source, strings, **options), 1.0)])

@@ -59,6 +59,11 @@ class ReadOptions(NamedTuple):
         return None if self.typed is None or name in self.typed else ()
 
 
+def warn(message: str) -> None:
+    """Warn of something that is unusual in a table."""
+    warnings.warn(message, UserWarning, stacklevel=4)
+
+
 # ------------------------------------------------------------------ inferred types
 def infer_columns(frame: Frame, options: ReadOptions) -> Frame:
     """Infer the types of the columns of strings, except of those declared as strings."""
@@ -137,7 +142,7 @@ def infer_column(column: Column, options: ReadOptions) -> Column:
         if values.dtype.kind in "iuf" and (names or values.nunique() < len(different)):
             return column
     if note:
-        warnings.warn(f"Column {column.name!r} holds {note}", UserWarning, stacklevel=2)
+        warn(f"Column {column.name!r} holds {note}")
     return values
 
 
@@ -430,7 +435,7 @@ def resolve_words(
                     f"; words count as missing ({len(words)} of {len(column)} rows): confirm it by "
                     f"--na-values {marks}, also to frri predict, or keep them by --nominal {shown}."
                 )
-            warnings.warn(note, UserWarning, stacklevel=3)
+            warn(note)
             break
     return frame.assign(**changed)
 

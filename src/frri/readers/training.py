@@ -1,7 +1,6 @@
 """Read tables to learn from: features of the declared types, the target and the sample weights."""
 
 import re
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
@@ -12,7 +11,7 @@ import numpy as np
 from frri._util import Floats, Positions, find_name, import_pandas, join_names, quote_name
 from frri.readers import infer_types
 from frri.readers.files import read_batches, read_table
-from frri.readers.infer_types import parse_numbers, resolve_words, to_strings
+from frri.readers.infer_types import parse_numbers, resolve_words, to_strings, warn
 from frri.table.checks import check_weights, find_mistake
 from frri.table.columns import Column, Frame, kind_of
 from frri.table.targets import NUMBER_REMEDY, bin_target, check_quantities
@@ -143,7 +142,7 @@ def _read_all(
     )
     frame, n_rows = draw_sample(batches, how.sample, how.seed, classes)
     what = "which are all" if len(frame) == n_rows else f"drawn at random of {n_rows}"
-    _warn(f"The sample has {len(frame)} rows, {what}.")
+    warn(f"The sample has {len(frame)} rows, {what}.")
     return frame
 
 
@@ -192,18 +191,18 @@ def split_training(
     X, declared = frame.drop(columns=apart), (*nominal, *how.ordinal)
     for column in (*declared, *ignore):
         find_name(column, X.columns, name)
-    X = X.drop(columns=ignore).assign(**{column: to_strings(X[column]) for column in declared})
-    X = X.assign(**{column: _ordered(X[column], how.ordinal[column]) for column in how.ordinal})
+    strings = {column: to_strings(X[column]) for column in declared}
+    strings |= {name: _ordered(strings[name], order) for name, order in how.ordinal.items()}
+    X = X.drop(columns=ignore).assign(**strings)
     if X.columns.empty:
         raise ValueError(f"{name} has no column left to learn from.")
     X = _drop_identifiers(X, (*declared, *numeric))
     X = resolve_words(X, nominal=declared, numeric=numeric, strict=how.strict)
-    _warn_about_empty(X.drop(columns=list(declared)))
+    empty = [name for name in X.columns if name not in declared and X[name].isna().all()]
+    if empty:
+        option = f"--ignore {quote_name(','.join(empty))}"
+        warn(f"No values in {join_names(map(repr, empty))}; leave this out with {option}.")
     return X, y, weights
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def _ordered(column: Column, values: Sequence[str]) -> Column:
@@ -241,7 +240,7 @@ def _keep_rows(frame: Frame, kept: Column, columns: Collection[str], others: str
     """Drop rows with a note; columns become what they would be if these had not been read."""
     if kept.all():
         return frame
-    _warn(f"{(~kept).sum()} of {len(frame)} rows {others}; they are left out.")
+    warn(f"{(~kept).sum()} of {len(frame)} rows {others}; they are left out.")
     frame = frame[kept].reset_index(drop=True)
     changed = {}
     for name in columns:
@@ -256,9 +255,7 @@ def _keep_rows(frame: Frame, kept: Column, columns: Collection[str], others: str
 def _drop_identifiers(frame: Frame, declared: Collection[str]) -> Frame:
     """Drop columns that name or number the rows, each with a note, unless there is nothing else."""
     columns = frame.drop(columns=list(declared))
-    found = dict.fromkeys(
-        filter(lambda name: infer_types.looks_like_identifier(frame[name]), columns), "nominal"
-    )
+    found = {name: "nominal" for name in columns if infer_types.looks_like_identifier(frame[name])}
     numbers = [name for name in columns if _numbers_rows(frame[name])]
     if len(found) + len(numbers) < len(frame.columns):
         found |= dict.fromkeys(numbers, "numeric")
@@ -270,7 +267,7 @@ def _drop_identifiers(frame: Frame, declared: Collection[str]) -> Frame:
             raise ValueError(
                 f"{what}, and there is no other column; use it all the same with {option}."
             )
-        _warn(f"{what} and is ignored; keep it with {option}.")
+        warn(f"{what} and is ignored; keep it with {option}.")
     return frame.drop(columns=list(found))
 
 
@@ -283,17 +280,6 @@ def _numbers_rows(column: Column) -> bool:
         return _NUMBERING.search(name) is not None
     few_gaps = int(column.max()) - int(column.min()) < 1.1 * n
     return few_gaps and bool(column.is_monotonic_increasing)
-
-
-def _warn_about_empty(frame: Frame) -> None:
-    """Warn of columns without any values."""
-    empty = [name for name in frame.columns if frame[name].isna().all()]
-    if empty:
-        shown = join_names(repr(name) for name in empty)
-        one = len(empty) == 1
-        columns, have, them = ("Column", "has", "it") if one else ("Columns", "have", "them")
-        option = f"--ignore {quote_name(','.join(empty))}"
-        _warn(f"{columns} {shown} {have} no values; leave {them} out with {option}.")
 
 
 def _target(column: Column, how: TrainingOptions) -> Column:

@@ -2,34 +2,42 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import inf
+from math import inf, sqrt
 from time import perf_counter
 from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
-from frri._util import Progress, find_name, short_repr
+from frri._util import find_name, short_repr
 from frri.learners.base import RuleLearner
 from frri.learners.classification import AnyRuleClassifier, OrderedRuleClassifier
-from frri.learners.registry import rule_learners
+from frri.learners.registry import TASKS, rule_learners
 from frri.learners.regression import RuleRegressor
-from frri.learners.training_table import with_weights
+from frri.learners.training_table import TrainingTable, with_weights
 from frri.learners.validation import check_boolean, check_count, check_range
 from frri.rules import RuleSet
 from frri.rules.conformal import half_widths
-from frri.selection.candidates import (
-    CANDIDATES,
-    REFERENCES,
-    decision_parameters,
-    evaluate_reference,
-    expected_seconds,
-    make_estimator,
-    plan,
-)
-from frri.selection.holdout import Holdout, HoldoutResult
-from frri.selection.metrics import LOWER_IS_BETTER, METRICS
+from frri.selection.holdout import BALANCED, LOWER_IS_BETTER, Holdout, HoldoutResult
+from frri.table import EncodedTable, encode_frame
+from frri.table.columns import column_names
+
+# Expected CPU seconds of evaluating and fitting all candidates.
+BUDGET = 20.0
+
+# Candidates for every table, and those that compete where there is time.
+CANDIDATES = {
+    "classification": (("ripper", "additive"), ("furia", "compact", "frri")),
+    "ordinal": (("additive",), ("frri",)),
+    "regression": (("additive",), ("frri",)),
+}
+
+# Models that are not readable, to compare with.
+REFERENCES = {"random forest": "RandomForest", "gradient boosting": "HistGradientBoosting"}
+# Categories of a column that gradient boosting takes as such.
+MOST_CATEGORIES = 255
 
 # Candidate that leads unless another is clearly better, and the loss of score that fewer conditions
 # are worth, at most.
@@ -92,7 +100,7 @@ class AutoRules(RuleLearner):
         """
         self._check_parameters()
         start = perf_counter()
-        n_classes = self._check_table(X, y, sample_weight)
+        n_classes = len(self._training_table(X, y, sample_weight).labels)
         costs = getattr(self, "costs", None)
         holdout = Holdout(
             X,
@@ -108,13 +116,13 @@ class AutoRules(RuleLearner):
             random_state=self.random_state,
         )
         size = len(holdout.y), self.n_features_in_, n_classes
-        estimators, seconds = self._candidates(holdout, size)
+        estimators, references = self._candidates(holdout, size)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
         results: dict[str, HoldoutResult] = {}
         self.reason_ = holdout.reason
         limit = inf if self.time_limit is None else self.time_limit
-        compare = partial(self._compare, holdout, estimators, seconds, results)
+        compare = partial(self._compare, holdout, estimators, references, results)
         self.best_name_ = next(iter(estimators))
         is_choice = len(estimators) > 1 and bool(holdout.splits)
         if is_choice:
@@ -156,18 +164,10 @@ class AutoRules(RuleLearner):
         for name in given:
             find_name(str(name), rule_learners(self._task), f"frri for {self._task}", "estimator")
 
-    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
-        """Check the training data, and return the number of classes."""
-        return len(self._training_table(X, y, sample_weight).labels)
-
-    def _decision(self, name: str) -> dict[str, Any]:  # noqa: ARG002
-        """Return the parameters by which the predictions of a candidate follow the metric."""
-        return {}
-
     def _candidates(
         self, holdout: Holdout, size: tuple[int, int, int]
-    ) -> tuple[dict[str, Any], dict[str, float]]:
-        """Return the candidates, and the expected seconds of all that are to be evaluated."""
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the candidates, and the names of the references to evaluate."""
         given: Any = self.estimators
         further: tuple[str, ...] = ()
         if isinstance(given, str):
@@ -176,46 +176,45 @@ class AutoRules(RuleLearner):
                 is_small = self._task == "classification" and size[0] <= SMALL
                 given, further = ("frri" if is_small else "additive",), ()
             further = tuple(sorted(further, key=lambda name: expected_seconds(name, *size)))
-        references = tuple(REFERENCES) if self.references else ()
-        seconds, n_splits = plan((*given,), references + further, len(holdout.splits), size)
+        wanted = tuple(REFERENCES) if self.references else ()
+        names, n_splits = plan((*given,), wanted + further, len(holdout.splits), size)
+        references = [name for name in REFERENCES if name in names]
         if self.cv is None:
             holdout.splits = holdout.splits[:n_splits]
         if isinstance(given, Mapping):
-            return dict(given), seconds
+            return dict(given), references
         shared = ("max_rules", "max_conditions", "min_support", "missing", "n_jobs", "random_state")
         parameters = {name: getattr(self, name) for name in shared}
         parameters |= {"class_order": holdout.class_order, "task": self._task}
-        names = [name for name in seconds if name not in REFERENCES]
+        costs = getattr(self, "costs", None)
+        if costs is not None:
+            labels = {str(label): label for label in self.classes_.tolist()}
+            costs = {labels.get(str(label), label): cost for label, cost in costs.items()}
         return {
-            name: make_estimator(name, **parameters, **self._decision(name)) for name in names
-        }, seconds
+            name: make_estimator(
+                name, **parameters, **decision_parameters(name, holdout.metric, costs)
+            )
+            for name in names
+            if name not in REFERENCES
+        }, references
 
     def _compare(
         self,
         holdout: Holdout,
         estimators: Mapping[str, Any],
-        seconds: Mapping[str, float],
+        references: Sequence[str],
         results: dict[str, HoldoutResult],
         deadline: float,
     ) -> None:
         """Evaluate candidates, then references; those that cannot be fitted are left out."""
-        order = [*estimators, *(name for name in REFERENCES if name in seconds)]
-        whole, past = sum(seconds.values()) * max(1, len(holdout.splits)), 0.0
         leader: HoldoutResult | None = None
-
-        def done() -> None:
-            nonlocal past
-            past += seconds[name]
-            for progress in Progress.active[-1:]:
-                progress.set_step(min(past / whole, 0.99))
-
         with self._step("comparison on held-out samples"):
-            for name in order if holdout.splits else ():
+            for name in [*estimators, *references] if holdout.splits else ():
                 result = None
                 with suppress(ValueError):
                     if name in estimators:
                         result = holdout.evaluate(
-                            estimators[name], leader=leader, deadline=deadline, done=done
+                            estimators[name], leader=leader, deadline=deadline
                         )
                     elif perf_counter() < deadline:
                         result = evaluate_reference(name, holdout, self.random_state)
@@ -355,14 +354,8 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        find_name(str(self.metric), METRICS[self._task], "AutoRulesClassifier", "metric")
         if self.costs is not None and self.metric not in {"accuracy", "cost"}:
             raise ValueError(f'costs must come with metric="cost", got {self.metric!r}.')
-
-    def _decision(self, name: str) -> dict[str, Any]:
-        labels = {str(label): label for label in self.classes_.tolist()}
-        costs = self.costs and {labels.get(str(c), c): cost for c, cost in self.costs.items()}
-        return decision_parameters(name, self.metric, costs)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -428,9 +421,8 @@ class AutoRulesRegressor(AutoRules, RuleRegressor):
 
     _task = "regression"
 
-    def _check_table(self, X: Any, y: Any, sample_weight: Any) -> int:
-        with_weights(self._number_table, X, y, sample_weight)
-        return 1
+    def _training_table(self, X: Any, y: Any, sample_weight: Any) -> TrainingTable:
+        return with_weights(self._number_table, X, y, sample_weight)[0]
 
     def _with_evaluation(self, ruleset: RuleSet) -> RuleSet:
         ruleset, result = super()._with_evaluation(ruleset), self.holdout_result_
@@ -438,3 +430,117 @@ class AutoRulesRegressor(AutoRules, RuleRegressor):
             return ruleset
         intervals = half_widths(result.truth - result.predictions)
         return replace(ruleset, about={**ruleset.about, "intervals": intervals})
+
+
+# ------------------------------------------------------------------ candidates
+# The work is estimated from the table alone, so that the same candidates are compared, on the same
+# folds, on every machine.
+def make_estimator(name: str, *, task: str = "classification", **parameters: Any) -> Any:
+    """Return a registered estimator with the parameters that it has; others, and None, are dropped.
+
+    Examples
+    --------
+    >>> make_estimator("ripper", random_state=1), make_estimator("compact", random_state=1)
+    (RIPPERClassifier(random_state=1), CompactFRRIClassifier())
+    """
+    estimator = TASKS[task][name].make()
+    known = estimator.get_params()
+    wanted = {key: v for key, v in parameters.items() if key in known and v is not None}
+    return estimator.set_params(**wanted)
+
+
+def decision_parameters(
+    name: str, metric: str, costs: Mapping[Any, float] | None
+) -> dict[str, Any]:
+    """Return the parameters by which the predictions of an estimator follow a metric.
+
+    The first rule that covers a sample decides, or a rule that was pruned for one class: such rules
+    need weights of classes in training. Other rules are weighed at prediction.
+
+    Examples
+    --------
+    >>> decision_parameters("additive", "balanced_accuracy", None)
+    {'decision': 'balanced'}
+    >>> decision_parameters("ripper", "cost", {"yes": 5})
+    {'decision': {'yes': 5}, 'class_weight': {'yes': 5}}
+    """
+    wanted = "balanced" if metric in BALANCED else costs
+    names = ("decision", "class_weight") if name in {"ripper", "furia"} else ("decision",)
+    return {} if wanted is None else dict.fromkeys(names, wanted)
+
+
+def expected_seconds(name: str, n_samples: int, n_features: int, n_classes: int) -> float:
+    """Return the CPU seconds that a fit takes, roughly, on a machine of 2024.
+
+    Examples
+    --------
+    >>> round(expected_seconds("ripper", 100_000, 10, 2), 1)
+    1.1
+    """
+    n, values, scores = n_samples, n_samples * n_features, max(n_classes, 2) - (n_classes <= 2)
+    # Additive rules: one path of rules for each of its folds, and one of all samples.
+    n_paths = 1.0 + 5.0 * min(1.0, 2_000 / n, 6.0 / max(n_classes, 1))
+    few, deep = min(1.0, n / 1_000), values * max(1.0, values / 200_000)
+    known = {
+        "ripper": 0.06 + 1e-6 * values + 0.015 * scores,
+        "furia": 0.08 + 5e-6 * values + 0.02 * scores,
+        "additive": n_paths * (few * (0.1 + 0.08 * scores) + 3e-6 * deep * (1.0 + scores / 4.0)),
+        "compact": 0.2 + 2.5e-4 * n + 3e-9 * n * values,
+        "random forest": 0.12 + 4.5e-5 * n * sqrt(n_features),
+        "gradient boosting": 0.15 * scores + 3e-6 * values,
+    }
+    return known.get(name, 0.3 + 1e-5 * n * n + 1e-8 * n * values)
+
+
+def plan(
+    names: Sequence[str], further: Sequence[str], n_splits: int, size: tuple[int, int, int]
+) -> tuple[dict[str, float], int]:
+    """Return the estimators to evaluate with their seconds per fit, and the number of splits.
+
+    Those of `names` are evaluated on as many splits as the budget allows, at least one and at most
+    `n_splits`; those of `further` on the same splits, in their order, as long as the budget lasts.
+    The size consists of the numbers of samples, features and classes.
+
+    Examples
+    --------
+    >>> [*plan(["ripper", "additive"], ["furia", "frri"], 5, (200, 5, 2))[0]]
+    ['ripper', 'additive', 'furia', 'frri']
+    >>> names, n_splits = plan(["ripper", "additive"], ["furia", "frri"], 5, (20_000, 90, 8))
+    >>> [*names], n_splits
+    (['ripper', 'additive'], 1)
+    """
+    kept = {name: expected_seconds(name, *size) for name in names}
+    each = sum(kept.values())
+    left = BUDGET - max(kept.values())  # of the fit to all samples
+    n_splits = max(1, min(n_splits, int(left / each)))
+    left -= n_splits * each
+    for name in further:
+        seconds = expected_seconds(name, *size)
+        if n_splits * seconds <= left:
+            kept[name] = seconds
+            left -= n_splits * seconds
+    return kept, n_splits
+
+
+def evaluate_reference(name: str, holdout: Holdout, random_state: int) -> HoldoutResult | None:
+    """Evaluate a random forest or gradient boosting of scikit-learn on the splits of a table.
+
+    Categories are numbered, which gradient boosting is told; both take missing values. Classes have
+    balanced weights if the metric gives every class the same importance.
+    """
+    from sklearn import ensemble  # noqa: PLC0415 - slow to import
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+    one = copy(holdout)
+    kind = "Regressor" if one.task == "regression" else "Classifier"
+    options: dict[str, Any] = {"random_state": random_state}
+    if one.metric in BALANCED:
+        options["class_weight"] = "balanced"
+    if isinstance(one.X, EncodedTable) or column_names(one.X) is not None:
+        table = one.X if isinstance(one.X, EncodedTable) else encode_frame(one.X)
+        one.X = table.matrix
+        if name == "gradient boosting":
+            sizes = [len(a.categories or ()) * (a.kind == "nominal") for a in table.attributes]
+            options["categorical_features"] = [0 < size <= MOST_CATEGORIES for size in sizes]
+    with threadpool_limits(1):  # threads that wait for each other would take most of the time
+        return one.evaluate(getattr(ensemble, REFERENCES[name] + kind)(**options))

@@ -7,17 +7,34 @@ from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from frri._util import Flags, Floats, Positions, find_name
+from frri._util import Flags, Floats, Positions, find_name, report_progress
 from frri.learners.training_table import take_rows
 from frri.rules import measures
 from frri.rules.ruleset import decision_costs
-from frri.selection.metrics import LOWER_IS_BETTER, METRICS, OF_PROBABILITIES, Predictions
 from frri.table.columns import plain_table
+
+# Metrics by task, the default first, with their names in messages.
+METRICS = {
+    "classification": {
+        "accuracy": "accuracy",
+        "balanced_accuracy": "balanced accuracy",
+        "log_loss": "log loss",
+        "roc_auc": "ROC AUC",
+        "f1": "F1",
+        "cost": "cost",
+    },
+    "ordinal": {"kappa": "kappa"},
+    "regression": {"r2": "R2"},
+}
+LOWER_IS_BETTER = {"log_loss", "cost"}
+# Metrics that give every class the same importance, and those that need probabilities.
+BALANCED, OF_PROBABILITIES = {"balanced_accuracy", "f1"}, {"log_loss", "roc_auc"}
 
 FOLDS = 5
 
@@ -111,11 +128,10 @@ class Holdout:
         self.X, self.y = X, labels
         self.sample_weight = None if weight is None else weight[kept]
         self.task, self.class_order = task, class_order
-        self.metric = metric or next(iter(METRICS[task]))
+        self.metric = str(metric or next(iter(METRICS[task])))
         find_name(self.metric, METRICS[task], f"frri for {task}", "metric")
         self.classes = np.array([]) if task == "regression" else np.unique(labels)
-        labels_of_costs = self.classes.tolist()
-        self.costs = decision_costs(costs, labels_of_costs, ()) if costs is not None else ()
+        self.costs = () if costs is None else decision_costs(costs, self.classes.tolist(), ())
         self.splits: list[tuple[Positions, Positions]] = []
         self.reason = ""
         counts = np.unique(labels.astype(str), return_counts=True)[1]
@@ -162,7 +178,6 @@ class Holdout:
         *,
         leader: "HoldoutResult | None" = None,
         deadline: float = float("inf"),
-        done: Callable[[], None] = lambda: None,
     ) -> "HoldoutResult | None":
         """Fit clones of an estimator and predict the samples that are held out from them.
 
@@ -177,16 +192,12 @@ class Holdout:
             errors of the difference.
         deadline : float, optional
             Time of `time.perf_counter` at which no further split is begun.
-        done : callable, optional
-            Called after every split.
 
         Returns
         -------
         HoldoutResult or None
             None if there was no time for a split.
         """
-        from sklearn.base import clone  # noqa: PLC0415 - slow to import
-
         result, parts, sizes = None, [], []
         for train, test in self.splits:
             if perf_counter() > deadline or (result is not None and result.is_hopeless(leader)):
@@ -212,7 +223,7 @@ class Holdout:
             rules = getattr(model, "ruleset_", ())
             sizes.append((len(rules), sum(len(rule.conditions) for rule in rules)))
             result = self._result(parts, sizes)
-            done()
+            report_progress(len(parts), len(self.splits))
         return result
 
     def _predict(self, model: Any, X: Any) -> tuple[NDArray[Any], Floats | None]:
@@ -280,6 +291,77 @@ def _given_splits(
     return [(train, test) for train, test in parts if len(train) and len(test)]
 
 
+# ------------------------------------------------------------------ metrics
+class Predictions(NamedTuple):
+    """Truth and predictions: positions of classes, or the numbers of a regression.
+
+    Probabilities have a column for each class; there is a cost for each class.
+    """
+
+    true: NDArray[Any]
+    predicted: NDArray[Any]
+    weights: Floats | None
+    probabilities: Floats
+    costs: Floats
+
+    def of(self, rows: Any) -> "Predictions":
+        """Return those of some samples."""
+        weights = None if self.weights is None else self.weights[rows]
+        known = self.true[rows], self.predicted[rows], weights, self.probabilities[rows]
+        return Predictions(*known, self.costs)
+
+    def measure(self, metric: str) -> float:
+        """Return a metric by its name, to 12 decimals: further ones may depend on the machine.
+
+        Examples
+        --------
+        >>> codes = np.array([0, 0, 1]), np.array([0, 1, 1])
+        >>> Predictions(*codes, None, np.eye(3, 2), np.array([1.0, 5.0])).measure("cost")
+        0.333333333333
+        """
+        return round(float(_MEASURES[metric](self)), 12)
+
+
+def _log_loss(given: Predictions) -> Any:
+    known = given.probabilities[np.arange(len(given.true)), given.true]
+    return -np.average(np.log(np.maximum(known, 1e-15)), weights=given.weights)
+
+
+def _roc_auc(given: Predictions) -> Any:
+    """Return the mean area of the classes that occur, each against the others."""
+    from sklearn.metrics import roc_auc_score  # noqa: PLC0415 - slow to import
+
+    classes = np.unique(given.true)
+    if len(classes) < 2:
+        return 0.5
+    areas = [
+        roc_auc_score(given.true == c, given.probabilities[:, c], sample_weight=given.weights)
+        for c in (classes[1:] if len(given.costs) == 2 else classes)
+    ]
+    return np.mean(areas)
+
+
+def _f1(given: Predictions) -> Any:
+    """Return the mean F1 of the classes that occur."""
+    from sklearn.metrics import f1_score  # noqa: PLC0415 - slow to import
+
+    options = {"labels": np.unique(given.true), "sample_weight": given.weights}
+    return f1_score(given.true, given.predicted, average="macro", zero_division=0, **options)
+
+
+_MEASURES: dict[str, Callable[[Predictions], Any]] = {
+    "accuracy": lambda p: np.average(p.true == p.predicted, weights=p.weights),
+    "balanced_accuracy": lambda p: measures.balanced_accuracy(p.true, p.predicted, p.weights),
+    "log_loss": _log_loss,
+    "roc_auc": _roc_auc,
+    "f1": _f1,
+    "cost": lambda p: np.average(p.costs[p.true] * (p.true != p.predicted), weights=p.weights),
+    "kappa": lambda p: measures.quadratic_kappa(p.true, p.predicted, len(p.costs), p.weights),
+    "r2": lambda p: measures.measure_regression(p.true, p.predicted, p.weights)["r2"],
+}
+
+
+# ------------------------------------------------------------------ results
 @dataclass(frozen=True, eq=False)
 class HoldoutResult:
     """Predictions of held-out samples, and how good they are.

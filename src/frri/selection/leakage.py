@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from frri._util import Floats
-from frri.selection.holdout import FOLDS, assign_folds
+from frri.selection.holdout import FOLDS, Holdout
 from frri.table import Attribute, EncodedTable, encode_frame
 
 # Accuracy, or R², from which a single feature is suspicious, and its least lead over the majority
@@ -53,46 +53,38 @@ def find_leakage(
     {'paid': 1.0}
     """
     from sklearn.linear_model import LinearRegression  # noqa: PLC0415 - slow to import
-    from sklearn.metrics import accuracy_score, r2_score  # noqa: PLC0415
-    from sklearn.model_selection import PredefinedSplit, cross_val_predict  # noqa: PLC0415
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: PLC0415
 
     table = X if isinstance(X, EncodedTable) else encode_frame(X)
-    regression, matrix, target = task == "regression", table.matrix, np.asarray(y)
-    if not regression:
-        target = np.unique(target.astype(str), return_inverse=True)[1]
-    owners = np.arange(len(target)) if groups is None else np.asarray(groups).astype(str)
-    if len(target) < FEWEST_SAMPLES or len(set(owners.tolist())) < FOLDS:
-        return {}
-    rows = np.random.default_rng(random_state).permutation(len(target))[:MOST_SAMPLES]
-    rows = rows if len(target) > MOST_SAMPLES else np.arange(len(target))
-    matrix, target, owners = matrix[rows], target[rows], owners[rows]
-    leaves, least = {"min_samples_leaf": LEAF, "random_state": 0}, SUSPICIOUS
-    models, measure = [DecisionTreeRegressor(**leaves), LinearRegression()], r2_score
-    if not regression:
-        models, measure = [DecisionTreeClassifier(**leaves)], accuracy_score
-        most = np.bincount(target).max()
-        least = max(least, most / len(target) + LEAD)
-        if most < FOLDS:
-            return {}
-    folds = assign_folds(
-        target,
-        FOLDS,
-        random_state,
-        stratified=not regression,
-        groups=None if groups is None else owners,
+    numbers, target, rows = task == "regression", np.asarray(y), np.arange(len(table))
+    if len(rows) > MOST_SAMPLES:
+        rows = np.random.default_rng(random_state).permutation(len(rows))[:MOST_SAMPLES]
+    holdout = Holdout(
+        table.matrix[rows],
+        target[rows] if numbers else target[rows].astype(str),
+        task="regression" if numbers else "classification",
+        groups=None if groups is None else np.asarray(groups)[rows],
+        cv=FOLDS,
+        random_state=random_state,
     )
+    if len(rows) < FEWEST_SAMPLES or not holdout.splits:
+        return {}
+    leaves, least = {"min_samples_leaf": LEAF, "random_state": 0}, SUSPICIOUS
+    models = [DecisionTreeRegressor(**leaves), LinearRegression()]
+    if not numbers:
+        models = [DecisionTreeClassifier(**leaves)]
+        sizes = np.unique(holdout.y, return_counts=True)[1]
+        least = max(least, sizes.max() / len(rows) + LEAD)
     found: dict[str, float] = {}
-    for values, attribute in zip(matrix.T, table.attributes, strict=True):
-        column = _as_columns(values, attribute)
+    for values, attribute in zip(holdout.X.T, table.attributes, strict=True):
+        column = holdout.X = _as_columns(values, attribute)
         for model in models if column is not None else ():
             # Scores of training are higher, and a fifth of the work.
-            if model.fit(column, target).score(column, target) < least:
+            if model.fit(column, holdout.y).score(column, holdout.y) < least:
                 continue
-            predicted = cross_val_predict(model, column, target, cv=PredefinedSplit(folds))
-            score = float(measure(target, predicted))
-            if score >= max(least, found.get(attribute.name, 0.0)):
-                found[attribute.name] = score
+            result = holdout.evaluate(model)
+            if result is not None and result.score >= max(least, found.get(attribute.name, 0.0)):
+                found[attribute.name] = result.score
     return dict(sorted(found.items(), key=lambda one: -one[1]))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Floats, join_names
+from frri._util import Floats, find_name
 from frri.table.attribute import FARTHEST_DATE
 
 # Tables and columns of pandas, which is imported where a file is read.
@@ -65,11 +65,7 @@ def find_columns(table: Any, wanted: Sequence[str]) -> dict[str, Any]:
     places = {name: place for place, name in enumerate(names)}
     absent = [name for name in wanted if name not in places]
     if absent:
-        more = f" (and {len(absent) - 1} more of the model's columns)" if absent[1:] else ""
-        raise ValueError(
-            f"The table has no column {absent[0]!r}{more}; it has {join_names(names)}. "
-            "Rename or add it."
-        )
+        find_name(absent[0], names, "The table")
     if len(places) < len(names):
         twice = next((name for name in wanted if names.count(name) > 1), None)
         if twice is not None:
