@@ -431,7 +431,7 @@ def test_facts_of_numbers_are_checked_and_measured():
     assert known["attributes"][0]["importance"] > known["attributes"][1]["importance"]
     # A constant number has no R squared to lose.
     assert {one.drop for one in permutation_importance(MIXED, ROWS, np.ones(3))} == {0.0}
-    with pytest.raises(ValueError, match="Expected 3 numbers, one per row, got 2"):
+    with pytest.raises(ValueError, match="Expected 3 labels, one per row, got the shape"):
         facts(MIXED, ROWS, truth[:2])
     with pytest.raises(ValueError, match="holds 'many' in row 1, which is not a number"):
         facts(MIXED, ROWS, ["many", 1, 2])

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import isinf
 from typing import Any
 
 import numpy as np
@@ -152,15 +151,14 @@ def _rule_marks(rule: Rule, deciles: Deciles) -> frozenset[Mark]:
     for one in rule.conditions:
         name = one.attribute
         if not isinstance(one, NumericCondition):
-            side = "not in" if one.excludes else "in"
-            marks.add((name, side, tuple(sorted(one.values, key=str))))
+            verb = "not in" if one.excludes else "in"
+            marks.add((name, verb, tuple(sorted(one.values, key=str))))
             continue
-        sides = ((">=", one.support_low, one.core_low), ("<=", one.support_high, one.core_high))
-        for side, bound, core in sides:
-            if not isinf(bound):
-                # The place of a slope is its middle.
-                place = deciles[name].searchsorted((bound + core) / 2.0) if name in deciles else 0
-                marks.add((name, side, int(place)))
+        for side in one.sides:
+            # The place of a slope is its middle.
+            middle = (side.support + side.core) / 2.0
+            place = deciles[name].searchsorted(middle) if name in deciles else 0
+            marks.add((name, ">=" if side.end == "low" else "<=", int(place)))
     return frozenset(marks)
 
 

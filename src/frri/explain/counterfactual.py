@@ -83,17 +83,13 @@ def find_counterfactual(
     >>> find_counterfactual(rules, np.array([7.0]), {0})
     Counterfactual(row=array([2.]), cost=0.5, bound=0.5, proved=True)
     """
-    bounds = DecisionBounds(
-        ruleset, Space(ruleset, row, changeable), goal or _leave_decision(ruleset, row)
-    )
+    goal = goal or Goal.leave(int(ruleset.predict_index(row[None, :])[0]))
+    bounds = DecisionBounds(ruleset, Space(ruleset, row, changeable), goal)
     return _BoxSearch(bounds, effort).run()
 
 
-def round_change(
-    ruleset: RuleSet, row: Floats, changed: Floats, goal: Goal | None = None
-) -> Floats:
+def round_change(ruleset: RuleSet, row: Floats, changed: Floats, goal: Goal) -> Floats:
     """Round the changed values of a row away from the old ones while the goal stays reached."""
-    goal = goal or _leave_decision(ruleset, row)
     result = changed.copy()
     for j in np.flatnonzero(is_changed(row, changed)):
         attribute = ruleset.attributes[j]
@@ -106,11 +102,6 @@ def round_change(
                 result = candidate
                 break
     return result
-
-
-def _leave_decision(ruleset: RuleSet, row: Floats) -> Goal:
-    decision = int(ruleset.predict_index(row[None, :])[0])
-    return Goal(decision, decision)
 
 
 class _BoxSearch:

@@ -20,9 +20,8 @@ import numpy as np
 
 from frri._util import one_line
 from frri.export.lowering import lower
-from frri.export.program import Expr, Program, flatten
-from frri.export.script import SIGNS, ExpressionPrinter
-from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
+from frri.export.program import SIGNS, Expr, ExpressionPrinter, Program, flatten
+from frri.rules.condition import Condition, NominalCondition, NumericCondition, Side
 from frri.rules.inference import last_resort
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import rule_text
@@ -182,7 +181,7 @@ def _cell(
     known = missing == "similar"
     known |= missing == "typical" and attribute.typical is not None and holds(typical)
     if isinstance(condition, NumericCondition) and attribute.categories is None:
-        return f"{'null, ' if known else ''}{_interval(*condition.trapezoid)}"
+        return f"{'null, ' if known else ''}{_interval(condition.sides)}"
     # Unseen values of ordered categories are missing, others satisfy exclusions only.
     excludes = condition.excludes if isinstance(condition, NominalCondition) else known
     codes = enumerate(attribute.categories or ())
@@ -196,13 +195,12 @@ def _cell(
     return ", ".join(texts) or None
 
 
-def _interval(low: float, core_low: float, core_high: float, high: float) -> str:
-    opens, closes = is_strict(core_low, low), is_strict(core_high, high)
-    if abs(core_high) == inf:
-        return f"{'>' if opens else '>='} {_number(low)}"
-    if abs(core_low) == inf:
-        return f"{'<' if closes else '<='} {_number(high)}"
-    return f"{'[('[opens]}{_number(low)}..{_number(high)}{'])'[closes]}"
+def _interval(sides: Sequence[Side]) -> str:
+    ends = [_number(side.support) for side in sides]
+    if len(sides) < 2:
+        return f"{sides[0].sign} {ends[0]}" if sides else f">= {_number(-inf)}"
+    opens, closes = (side.is_strict for side in sides)
+    return f"{'[('[opens]}{'..'.join(ends)}{'])'[closes]}"
 
 
 def _number(value: float) -> str:

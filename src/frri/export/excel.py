@@ -14,17 +14,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from frri._util import import_optional, one_line
 from frri.export.lowering import lower
 from frri.export.program import Expr, flatten
-from frri.rules.condition import Condition, NumericCondition, is_strict
+from frri.rules.condition import Condition
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import condition_text
+from frri.rules.text import UP_TO, condition_text
 from frri.table import Attribute, to_matrix
 from frri.table.encode import category_spellings
 
@@ -34,7 +34,10 @@ EPOCH = 25_569
 FEW, DIGITS = 30, 15
 # Longer formulas are never written into others.
 SHORT = 500
+# The columns of the sheet `Rules` with the bounds of a condition: for each side those of core and
+# support, and the direction from one to the other.
 SIDES = ("partly from", "from", "to", "partly to")
+BOUNDS = {"low": (3, 2, inf), "high": (4, 5, -inf)}
 # Names and categories are never formulas or links.
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 # Stands for the number of the row in formulas.
@@ -68,20 +71,6 @@ def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 50) -> bytes:
     with writer.Workbook(content, OPTIONS) as book:
         _Writer(ruleset, book, max(n_cases, 0 if X is None else len(X))).write(X)
     return content.getvalue()
-
-
-class _Side(NamedTuple):
-    """A side of conditions: its columns in the sheet `Rules`, and words for it."""
-
-    end: str
-    near: int
-    far: int
-    sign: str
-    word: str
-    inwards: float
-
-
-LOW, HIGH = _Side("low", 3, 2, ">", "from", inf), _Side("high", 4, 5, "<", "to", -inf)
 
 
 class _Formula(str):
@@ -180,11 +169,20 @@ class _Writer:
     def _write_condition(self, row: int, condition: Condition, attribute: Attribute) -> Condition:
         """Write the text and the bounds of a condition, and return it with placeholders."""
         texts, marks = list[str](), dict[str, Any]()
-        if isinstance(condition, NumericCondition):
-            low, core_low, core_high, high = condition.trapezoid
-            for side, core, support in ((LOW, core_low, low), (HIGH, core_high, high)):
-                if abs(core) < inf:
-                    texts.append(self._write_side(row, side, core, support, attribute, marks))
+        name = one_line(attribute.name).replace('"', '""')
+        for side in condition.sides:
+            near, far, inwards = BOUNDS[side.end]
+            cell, core = self._editable(row, near, side.bound, attribute)
+            text, support = f'"{name} {side.sign} "&{cell}', core
+            if side.is_strict:  # the neighbour of a strict bound is the same cell
+                core = nextafter(support, inwards)
+                self.cells[core] = self.cells[support]
+            elif not side.is_crisp:
+                cell, support = self._editable(row, far, side.support, attribute)
+                self.cells[abs(core - support)] = f"ABS({self.cells[core]}-{self.cells[support]})"
+                text += f'&" (partly {UP_TO[side.end]} "&{cell}&")"'
+            texts.append(text)
+            marks |= {f"core_{side.end}": core, f"support_{side.end}": support}
         if texts and attribute.kind != "ordinal":
             text = '&" and "&'.join(texts)
             self.sheets["Rules"].write_formula(row, 1, _Formula(text))
@@ -192,33 +190,6 @@ class _Writer:
             text = condition_text(condition, attribute, self.ruleset.clip)
             self.sheets["Rules"].write_string(row, 1, text)
         return replace(condition, **marks)
-
-    def _write_side(
-        self,
-        row: int,
-        side: "_Side",
-        core: float,
-        support: float,
-        attribute: Attribute,
-        marks: dict[str, Any],
-    ) -> str:
-        """Write one side of a condition, a crisp one in one cell; return the formula of its text.
-
-        The placeholders of core and support are added to `marks`.
-        """
-        strict = core != support and is_strict(core, support)
-        cell, mark = self._editable(row, side.near, support if strict else core, attribute)
-        name, end = one_line(attribute.name).replace('"', '""'), mark
-        text = f'"{name} {side.sign}{"" if strict else "="} "&{cell}'
-        if strict:  # the neighbour of a strict bound is the same cell
-            mark = nextafter(end, side.inwards)
-            self.cells[mark] = self.cells[end]
-        elif core != support:
-            cell, end = self._editable(row, side.far, support, attribute)
-            self.cells[abs(mark - end)] = f"ABS({self.cells[mark]}-{self.cells[end]})"
-            text += f'&" (partly {side.word} "&{cell}&")"'
-        marks |= {f"core_{side.end}": mark, f"support_{side.end}": end}
-        return text
 
     def _editable(
         self, row: int, column: int, value: float, attribute: Attribute | None = None
@@ -228,7 +199,7 @@ class _Writer:
         Placeholders of bounds ascend as their columns do; others are between 0 and 1.
         """
         cell, mark = f"Rules!${_letters(column)}${row + 1}", self.random.uniform(0.1, 0.9)
-        if column <= HIGH.far:
+        if attribute is not None:
             mark = 1e6 * (column + mark)
         is_date = attribute is not None and attribute.kind == "date"
         format_, value = (self.day, value + EPOCH) if is_date else (self.input, value)

@@ -61,9 +61,9 @@ class 1. The outputs are nodes:
 Decisions never depend on `exp`, which engines round differently.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from frri.rules.condition import Condition
 from frri.rules.ruleset import RuleSet
@@ -203,3 +203,113 @@ def place(value: int) -> Expr:
 
 
 ZERO, ONE, NO_RULE = const(0.0), const(1.0), place(0)
+
+# ---------------------------------------------------------------- expressions as source code
+# Binding strength of operators, the same in all languages; everything else is closed.
+_LEVELS = {"if": 0, "any": 1, "all": 2, "compare": 3, "among": 3}
+_LEVELS |= {"add": 4, "sub": 4, "mul": 5, "div": 5}
+_CLOSED = 9
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
+
+
+class ExpressionPrinter:
+    """Expressions of a program as source code; a subclass per language.
+
+    Attributes
+    ----------
+    signs : mapping
+        Operators between arguments, and comparisons that are written in another way.
+    functions : mapping
+        Templates of calls of functions.
+    missing : mapping
+        Templates of tests whether a number or a text is missing.
+    choice, sequence, find, pick, contains : str
+        Templates of `if` (test, value, other value), of several values, of the position of a value
+        (value, values), of the value at a position (position, values), and of the test whether a
+        value is one of several (value, values).
+    """
+
+    signs: ClassVar[Mapping[str, str]] = SIGNS
+    functions: ClassVar[Mapping[str, str]] = {"min": "min({})", "max": "max({})", "exp": "exp({})"}
+    missing: ClassVar[Mapping[str, str]]
+    choice: ClassVar[str]
+    sequence: ClassVar[str] = "[{}]"
+    contains: ClassVar[str]
+    find: ClassVar[str]
+    pick: ClassVar[str] = "{1}[{0}]"
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def literal(self, value: Any) -> str:
+        """Return a number, string or boolean as source code."""
+        raise NotImplementedError
+
+    def column(self, position: int) -> str:
+        """Return the reading of a column."""
+        raise NotImplementedError
+
+    def name(self, name: str) -> str:
+        """Return the name of a step."""
+        return name
+
+    def compare(self, node: Expr) -> str:
+        """Return a comparison."""
+        sign = self.signs.get(node.value, node.value)
+        return f" {sign} ".join(self.expression(arg, _LEVELS["compare"] + 1) for arg in node.args)
+
+    def among(self, value: str, categories: Sequence[str]) -> str:
+        """Return whether a category is one of several."""
+        texts = [self.literal(category) for category in categories]
+        if len(texts) == 1:
+            return f"{value} {self.signs.get('==', '==')} {texts[0]}"
+        return self.contains.format(value, self.several(texts))
+
+    def first(self, tests: Sequence[str]) -> str:
+        """Return the position of the first test that holds."""
+        true = self.literal(True)
+        return self.find.format(true, self.several([*tests, true]))
+
+    def index(self, value: str, values: Sequence[str]) -> str:
+        """Return the position of a value."""
+        return self.find.format(value, self.several(values))
+
+    def several(self, values: Sequence[str]) -> str:
+        """Return several values as one."""
+        is_tuple = self.sequence[0] == "("
+        return self.sequence.format(", ".join(values) + "," * (is_tuple and len(values) == 1))
+
+    def expression(self, node: Expr, level: int = 0) -> str:
+        """Return an expression, in parentheses if it binds more weakly than the level."""
+        op, args, value = node
+        own = _LEVELS.get(op, _CLOSED)
+        if not args:
+            shown = self._leaf(op, value)
+        elif op == "if":
+            shown = self.choice.format(*(self.expression(a, k < 2) for k, a in enumerate(args)))
+        elif op == "compare":
+            shown = self.compare(node)
+        elif op in self.signs:
+            # From left to right: an equally strong argument needs parentheses unless it is first.
+            parts = [self.expression(arg, own + (k > 0)) for k, arg in enumerate(args)]
+            shown = f" {self.signs[op]} ".join(parts)
+        else:
+            shown = self._call(node)
+        return f"({shown})" if own < level else shown
+
+    def _leaf(self, op: str, value: Any) -> str:
+        if op == "name":
+            return self.name(value)
+        return self.column(value) if op == "column" else self.literal(value)
+
+    def _call(self, node: Expr) -> str:
+        op, args, value = node
+        first, *others = texts = [self.expression(arg) for arg in args]
+        special: Mapping[str, Callable[[], str]] = {
+            "missing": lambda: self.missing[self.program.kind(args[0])].format(first),
+            "among": lambda: self.among(first, value),
+            "pick": lambda: self.pick.format(first, self.several(others)),
+            "index": lambda: self.index(first, others),
+            "first": lambda: self.first(texts),
+        }
+        return special[op]() if op in special else self.functions[op].format(", ".join(texts))

@@ -13,7 +13,7 @@ written where it is used, as far as databases allow.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import inf
 from typing import Any
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from frri.export.lowering import lower
 from frri.export.program import NO_RULE, Expr, Program, flatten
-from frri.export.script import escape_text
+from frri.export.scripts import escape_text
 from frri.export.sql_dialects import Dialect, find_dialect
 from frri.rules.inference import LARGEST_EXPONENT
 from frri.rules.rule import Label
@@ -202,7 +202,7 @@ class _Query:
         """Add tables, portion by portion of the steps; the last one has the wanted columns."""
         columns = [x for x, _, _ in self.program.columns]
         steps = self._closure(wanted, columns)
-        waiting = sorted(filter(self._is_kept, steps & self.definitions.keys()), key=self._order())
+        waiting = self._find_kept(steps)
         limit = self.dialect.most_columns
         while waiting:
             room = (limit or inf) - 20 - len(columns) - len(self.always)
@@ -223,18 +223,18 @@ class _Query:
             self._assign(columns, [name for name in self.definitions if name in own], kept)
             columns = kept
 
-    def _is_kept(self, name: str) -> bool:
-        """Return whether a value is kept for later portions: a number that rules result in."""
-        return not OF_RULES.fullmatch(name) and self.program.kinds[name] != "truth"
+    def _find_kept(self, steps: Collection[str]) -> list[str]:
+        """Return what is kept for later portions: numbers that rules result in.
 
-    def _order(self) -> Callable[[str], int]:
-        """Return the order of steps: by the last value of a rule that they need."""
-        order: dict[str, int] = {}
+        They are ordered by the last value of a rule that they need.
+        """
+        kept, order = list[str](), dict[str, int]()
         for k, (name, needs) in enumerate(self.needs.items()):
-            own = k if OF_RULES.fullmatch(name) else 0
-            order[name] = max([own, *(order.get(need, 0) for need in needs)])
-        positions = {name: k for k, name in enumerate(self.needs)}
-        return lambda name: order[name] * len(order) + positions[name]
+            is_of_rule = OF_RULES.fullmatch(name) is not None
+            order[name] = max([k * is_of_rule, *(order.get(need, 0) for need in needs)])
+            if name in steps and not is_of_rule and self.program.kinds[name] != "truth":
+                kept.append(name)
+        return sorted(kept, key=order.__getitem__)
 
     def _closure(self, wanted: Iterable[str], ends: Collection[str]) -> set[str]:
         """Return names and all that they depend on, but not what the ends depend on."""

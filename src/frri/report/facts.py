@@ -32,7 +32,7 @@ from frri.rules.measures import (
     measure_regression,
     wilson,
 )
-from frri.rules.rule import label_array
+from frri.rules.rule import as_labels, label_array
 from frri.rules.rule_statistics import class_positions, is_training_table
 from frri.rules.semantics import COUNTABLE
 from frri.rules.text import condition_texts
@@ -186,26 +186,19 @@ class _Table:
         if not len(self.matrix):
             raise ValueError("The table has no rows; give one with rows, or none at all.")
         self.decision = Decision(ruleset, self.matrix)
-        self.statistics: tuple[RuleStatistics, ...] | None = None
         self.classes: Positions | None = None
         self.truth: NDArray[Any] | None = None
         if ruleset.task == "regression":
             self.answers = self.decision.answers
             if y is not None:
-                self.truth = check_quantities(np.asarray(y), ruleset.target)
-                if self.truth.shape != self.answers.shape:
-                    raise ValueError(
-                        f"Expected {len(self)} numbers, one per row, got {len(self.truth)}."
-                    )
+                self.truth = check_quantities(as_labels(y, len(self)), ruleset.target)
             self.scale = number_scale(ruleset, self.answers if y is None else self.truth)
             if self.truth is not None:
                 self.classes = find_levels(self.truth, self.scale["edges"])
         elif y is not None:
             self.truth = self.classes = class_positions(ruleset, y, len(self))
         if y is not None:
-            self.measured = ruleset.statistics(self.rows(slice(None)), y)
-            if ruleset.semantics.name in COUNTABLE:
-                self.statistics = self.measured
+            self.statistics = ruleset.statistics(self.rows(slice(None)), y)
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -225,7 +218,7 @@ class _Table:
         rules = self.ruleset
         if self.truth is None or not len(rules) or any(rule.statistics is None for rule in rules):
             return None
-        return is_training_table(rules, self.matrix, self.labels(slice(None)), self.measured)
+        return is_training_table(rules, self.matrix, self.labels(slice(None)), self.statistics)
 
 
 # ------------------------------------------------------------------ without samples
@@ -421,7 +414,7 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
 
 def _rules(table: _Table, sample: Positions) -> list[dict[str, Any]]:
     """Return statistics of each rule, on all samples or without classes on the embedded ones."""
-    if table.statistics is not None:
+    if table.truth is not None and table.ruleset.semantics.name in COUNTABLE:
         return [_statistics(known) | {"n_rows": len(table)} for known in table.statistics]
     covers = table.ruleset.covers(table.rows(sample))
     once = covers.sum(axis=1) == 1
