@@ -76,10 +76,6 @@ def stability(
     ruleset : RuleSet, optional
         Rules to find again; by default those learned from all samples.
 
-    Returns
-    -------
-    Stability
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris

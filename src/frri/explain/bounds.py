@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from frri._util import Flags, Floats
-from frri.rules.inference import Decision, compute_scores, last_resort
+from frri.rules.inference import Decision, best_per_class, compute_scores, last_resort
 from frri.rules.matching import RuleArrays
 from frri.rules.ruleset import RuleSet
 
@@ -417,11 +417,7 @@ class DecisionBounds:
             reaches = self.goal.reached(ruleset.arrays.says[:, 0])
             return np.asarray(~possible[:, reaches].any(axis=1))
         nothing = -inf if kind == "nearest" else 0.0
-        own = [self.arrays.classes == c for c in range(len(ruleset.classes))]
-        least, most = (
-            np.column_stack([part[:, rules].max(axis=1, initial=nothing) for rules in own])
-            for part in values
-        )
+        least, most = (best_per_class(self.arrays, part, nothing) for part in values)
         if kind == "nearest":
             return self._beats(least, most, nothing)
         least, most = least * ruleset.score_factors, most * ruleset.score_factors

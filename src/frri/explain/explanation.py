@@ -223,10 +223,6 @@ def explain(
         Maximum work of the search for the smallest change, in boxes of samples examined; 0 skips
         the search.
 
-    Returns
-    -------
-    Explanation
-
     Examples
     --------
     >>> from frri import Attribute, NumericCondition, Rule

@@ -153,8 +153,7 @@ class RowDecision:
             return ()
         return tuple(
             Step(label, float(self.scores[t]), self._explain_step(t))
-            for t, label in enumerate(self.ruleset.classes)
-            if t > 0
+            for t, label in enumerate(self.ruleset.classes[1:], start=1)
         )
 
     def _contributions(self) -> tuple[float | None, Floats]:

@@ -28,6 +28,7 @@ from frri.rules.text import UP_TO, condition_text
 from frri.table import Attribute, to_matrix
 from frri.table.encode import category_spellings
 
+NEED = ("An Excel workbook", "excel")
 # Day 0 of 1970 in the numbers of Excel.
 EPOCH = 25_569
 # Longer lists of arguments are written to cells of their own, and longer numbers too.
@@ -67,7 +68,7 @@ def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 50) -> bytes:
     b'PK'
     """
     content = BytesIO()
-    writer = import_optional("xlsxwriter", "An Excel workbook", "excel")
+    writer = import_optional("xlsxwriter", *NEED)
     with writer.Workbook(content, OPTIONS) as book:
         _Writer(ruleset, book, max(n_cases, 0 if X is None else len(X))).write(X)
     return content.getvalue()
@@ -90,6 +91,7 @@ class _Writer:
 
     def __init__(self, ruleset: RuleSet, book: Any, n_cases: int) -> None:
         self.ruleset, self.n_cases = ruleset, n_cases
+        self.letters = import_optional("xlsxwriter.utility", *NEED).xl_col_to_name
         names = ("Cases", "Rules", "Failed", "Steps", "Numbers")
         self.sheets = {name: book.add_worksheet(name) for name in names}
         self.bold = book.add_format({"bold": True})
@@ -112,7 +114,7 @@ class _Writer:
         every = dict.fromkeys(text for categories in codes for text in categories)
         self.codes = {text: code for code, text in enumerate(every, start=1)}
         inputs = [attribute for _, _, attribute in program.columns]
-        self.inputs = {a.name: f"Cases!${_letters(k)}{ROW}" for k, a in enumerate(inputs)}
+        self.inputs = {a.name: f"Cases!${self.letters(k)}{ROW}" for k, a in enumerate(inputs)}
         steps = list(flatten((*program.steps, *program.probability_steps)))
         self.values = dict(steps)
         self.uses = Counter(name for value in self.values.values() for name in value.names)
@@ -198,7 +200,7 @@ class _Writer:
 
         Placeholders of bounds ascend as their columns do; others are between 0 and 1.
         """
-        cell, mark = f"Rules!${_letters(column)}${row + 1}", self.random.uniform(0.1, 0.9)
+        cell, mark = f"Rules!${self.letters(column)}${row + 1}", self.random.uniform(0.1, 0.9)
         if attribute is not None:
             mark = 1e6 * (column + mark)
         is_date = attribute is not None and attribute.kind == "date"
@@ -234,7 +236,7 @@ class _Writer:
         self._fill("Steps", self.n_steps, formula)
         self.sheets["Steps"].write_string(0, self.n_steps, title)
         self.n_steps += 1
-        return f"Steps!${_letters(self.n_steps - 1)}{ROW}"
+        return f"Steps!${self.letters(self.n_steps - 1)}{ROW}"
 
     def _numbers(self, values: Sequence[Any]) -> str:
         """Write constants below each other, and return the reference to them."""
@@ -343,12 +345,3 @@ def _values(X: Any, attributes: Sequence[Attribute], j: int) -> list[Any]:
     texts = list(X[attribute.name]) if attribute.categories is not None else values
     known = ~np.isnan(matrix[:, j]) | [isinstance(text, str) for text in texts]
     return [value if holds else None for value, holds in zip(texts, known, strict=True)]
-
-
-def _letters(column: int) -> str:
-    """Return the name of a column, from 0."""
-    name = ""
-    while column >= 0:
-        column, rest = divmod(column, 26)
-        name, column = chr(65 + rest) + name, column - 1
-    return name

@@ -106,14 +106,8 @@ class Frontier:
             "objects": self.n_objects,
             "default": self.default,
             "points": [
-                {
-                    "at_most": point.at_most,
-                    "rules": len(point.ruleset),
-                    "errors": point.errors,
-                    "bound": point.bound,
-                    "proved": point.proved,
-                    "certificate": point.certificate,
-                }
+                {"at_most": point.at_most, "rules": len(point.ruleset)}
+                | {key: getattr(point, key) for key in ("errors", "bound", "proved", "certificate")}
                 for point in self.points
             ],
         }
@@ -156,10 +150,6 @@ def frontier(
     time_limit : float, optional
         Limit in seconds for the proofs, shared among the sizes; None for no limit. Bounds that are
         not proven optimal in time depend on the machine.
-
-    Returns
-    -------
-    Frontier
 
     Examples
     --------
@@ -255,10 +245,6 @@ def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
     model : fitted DecisionTreeClassifier, RandomForestClassifier or ExtraTreesClassifier
     X, y : table of numbers and labels
         Those that it was fitted to, for names, ranges and statistics.
-
-    Returns
-    -------
-    RuleSet
 
     Examples
     --------
