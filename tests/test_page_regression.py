@@ -21,7 +21,6 @@ from frri import (
 )
 from frri.cli import main
 from frri.report import facts, report_html
-from frri.report.facts import find_levels
 from frri.rules.conformal import half_width
 from frri.rules.contributions import compute_mean_fractions, permutation_importance
 from frri.rules.measures import measure_regression
@@ -103,7 +102,7 @@ def test_rules_are_ordered_by_what_they_say(shown_model):
     assert shown(page) == order[: len(shown(page))]
     sign = "+" if ruleset.semantics.meaning.adds else ""
     edges = facts(ruleset)["numbers"]["said"] if sign else np.quantile(Y, [0.2, 0.4, 0.6, 0.8])
-    levels = find_levels(np.array(said), list(edges))
+    levels = np.searchsorted(edges, said, side="right")
     for number in shown(page):
         r = number - 1
         row = page.locator(f"[data-rule='{number}']")

@@ -45,11 +45,6 @@ class Goal(NamedTuple):
     high: float
 
     @classmethod
-    def leave(cls, position: int) -> "Goal":
-        """Return the goal of another class than the one at a position."""
-        return cls(position, position)
-
-    @classmethod
     def at_least(cls, answer: float) -> "Goal":
         """Return the goal of an answer that is not lower."""
         return cls(-inf, nextafter(answer, -inf))

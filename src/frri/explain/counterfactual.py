@@ -83,7 +83,9 @@ def find_counterfactual(
     >>> find_counterfactual(rules, np.array([7.0]), {0})
     Counterfactual(row=array([2.]), cost=0.5, bound=0.5, proved=True)
     """
-    goal = goal or Goal.leave(int(ruleset.predict_index(row[None, :])[0]))
+    if goal is None:
+        decided = int(ruleset.predict_index(row[None, :])[0])
+        goal = Goal(decided, decided)
     bounds = DecisionBounds(ruleset, Space(ruleset, row, changeable), goal)
     return _BoxSearch(bounds, effort).run()
 

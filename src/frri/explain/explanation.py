@@ -184,13 +184,12 @@ class Explanation:
         # The last role of a rule replaces the others.
         roles = {rule.index: (rank, role, rule) for rank, role, rule in named if rule is not None}
         order = sorted(roles.values(), key=lambda one: (one[0], -one[2].contribution))
-        ranked = [(role, rule) for _, role, rule in order]
         if self.change is not None and self.change.deciding is not None:
-            ranked.append(("decides after the change", self.change.deciding))
+            order.append((3, "decides after the change", self.change.deciding))
         columns = ["role", "rule", "class", "degree", "weight", "contribution"]
         columns += ["condition", "value", "membership", "weakest"]
         rows, always = [], ConditionMatch("", "always", "", 1.0)
-        for role, rule in ranked:
+        for _, role, rule in order:
             head = role, rule.index + 1, rule.consequent
             amounts = rule.degree, rule.weight, rule.contribution
             for c in rule.conditions or (always,):
@@ -323,7 +322,7 @@ def _parse_goal(
     if at_least is None:
         side, make_goal, label = "at most", Goal.at_most, at_most
     if label is None:
-        return Goal.leave(decided) if ruleset.classes else None, ""
+        return Goal(decided, decided) if ruleset.classes else None, ""
     option = side.replace(" ", "_")
     if ruleset.task == "regression":
         number: Any = label

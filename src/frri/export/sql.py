@@ -14,7 +14,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -205,7 +204,7 @@ class _Query:
         waiting = self._find_kept(steps)
         limit = self.dialect.most_columns
         while waiting:
-            room = (limit or inf) - 20 - len(columns) - len(self.always)
+            room = limit - 20 - len(columns) - len(self.always)
             portion, own = list[str](), set[str]()
             for name in waiting:
                 more = own | self._closure([name], columns).difference(columns)

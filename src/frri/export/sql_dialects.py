@@ -34,7 +34,7 @@ class Dialect:
     barrier = ""
     least, greatest = "LEAST", "GREATEST"
     most_arguments = 1000
-    most_columns: int | None = None
+    most_columns: float = inf
     empty_names = False
     backslashes = False
     # How numbers and infinity are written, what stands for infinity, and the start of a string.

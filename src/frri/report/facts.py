@@ -186,7 +186,7 @@ class _Table:
                 self.labels = check_quantities(self.labels, ruleset.target)
             self.scale = number_scale(ruleset, self.answers if y is None else self.labels)
             if self.labels is not None:
-                self.classes = find_levels(self.labels, self.scale["edges"])
+                self.classes = np.searchsorted(self.scale["edges"], self.labels, side="right")
         elif y is not None:
             self.classes = class_positions(ruleset, y, len(self))
         if y is not None:
@@ -361,10 +361,11 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
     correct = None
     if not ruleset.classes:
         truth, answers = table.labels, table.answers
+        levels = np.searchsorted(table.scale["edges"], answers[sample], side="right")
         result["data"] |= {
             "truth": None if truth is None else encode_numbers(truth[sample]),
             "answers": encode_numbers(answers[sample]),
-            "decided": encode_codes(find_levels(answers[sample], table.scale["edges"])),
+            "decided": encode_codes(levels),
         }
         if truth is not None:
             result["performance"] = measures.measure_regression(truth, answers)
@@ -469,11 +470,6 @@ def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
         "edges": edges,
         "said": around if adds else edges,
     }
-
-
-def find_levels(numbers: Floats, edges: list[float]) -> Positions:
-    """Return the level of each number, from 0."""
-    return np.searchsorted(edges, numbers, side="right")
 
 
 # ------------------------------------------------------------------ columns of numbers
