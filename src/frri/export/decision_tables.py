@@ -122,7 +122,7 @@ def decision_tables(language: Language) -> Iterator[DecisionTable]:
     name, columns = ruleset.semantics.name, [j for _, j, _ in program.columns]
     conditions = [condition for rule in ruleset for condition in rule.conditions]
     lengths = [len(rule.conditions) == len(set(rule.attributes)) for rule in ruleset]
-    crisp = [program.kind(program.conditions[condition]) == "truth" for condition in conditions]
+    crisp = [program.conditions[condition].kind == "truth" for condition in conditions]
     if ruleset.clip or not all(crisp) or not all(lengths):
         return
     cells: list[list[Any]] = []

@@ -217,7 +217,7 @@ class _Writer:
             tests = []
             for condition, text in zip(rule.conditions, self.texts[r], strict=True):
                 node = program.conditions[condition]
-                holds = "" if program.kind(node) == "truth" else ">0"
+                holds = "" if node.kind == "truth" else ">0"
                 tests.append(f'IF({self._text(node)}{holds},"",{text}&"; ")')
             if tests:
                 self._fill("Failed", r, f'IF({self.filled},{"&".join(tests)},"")')
@@ -268,7 +268,7 @@ class _Writer:
 
     def _text(self, node: Expr) -> str:
         """Return the formula of an expression."""
-        op, args, value = node
+        op, args, value, _ = node
         if not args:
             return self._leaf(op, value)
         if op == "pick" and all(arg.op in {"const", "label", "place"} for arg in args[1:]):
@@ -294,7 +294,7 @@ class _Writer:
 
     def _list(self, node: Expr) -> str:
         """Return the formula of an operation on adjacent cells."""
-        op, args, _ = node
+        op, args, *_ = node
         if op == "first":
             return f"(MATCH(TRUE,{self._span((*args, TRUE))},0)-1)"
         if op in FUNCTIONS:

@@ -1,10 +1,9 @@
 """The lowering of rule sets to scoring programs, for every semantics."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from math import inf, isnan
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from frri.export.program import (
     Program,
     Step,
     const,
-    kind_of,
     place,
 )
 from frri.rules.condition import Condition, NominalCondition, Side
@@ -29,8 +27,6 @@ from frri.rules.ruleset import RuleSet
 # Terms of one operation: compilers limit the depth of expressions.
 BLOCK = 100
 
-ValueT = TypeVar("ValueT")
-
 
 def lower(ruleset: RuleSet, block: int = BLOCK) -> Program:
     """Return the scoring program of a rule set.
@@ -40,21 +36,14 @@ def lower(ruleset: RuleSet, block: int = BLOCK) -> Program:
     return _Lowering(ruleset, block).program()
 
 
-@dataclass
 class _Lowering:
     """A program in the making."""
 
-    ruleset: RuleSet
-    block: int
-    steps: list[Step] = field(default_factory=list)
-    kinds: dict[str, str] = field(default_factory=dict)
-    shared: dict[Expr, Expr] = field(default_factory=dict)
-    conditions: dict[Condition, Expr] = field(default_factory=dict)
-    count: int = 0
-
-    def __post_init__(self) -> None:
-        self.attributes = {a.name: a for a in self.ruleset.attributes}
-        self.n_classes = len(self.ruleset.classes)
+    def __init__(self, ruleset: RuleSet, block: int) -> None:
+        self.ruleset, self.block, self.n_classes = ruleset, block, len(ruleset.classes)
+        self.attributes = {a.name: a for a in ruleset.attributes}
+        self.steps, self.count = list[Step](), 0
+        self.shared, self.conditions = dict[Expr, Expr](), dict[Condition, Expr]()
 
     def program(self) -> Program:
         """Lower columns, conditions, rules, scores, the decision and the probabilities."""
@@ -79,14 +68,13 @@ class _Lowering:
         labels = [Expr("label", (), label) for label in ruleset.classes]
         prediction = _pick(found.decided, labels) if labels else found.score
         outputs = prediction, found.score, found.rule, tuple(found.scores)
-        more = tuple(self.degrees), probabilities, self.kinds, self.conditions
+        more = tuple(self.degrees), probabilities, self.conditions
         return Program(ruleset, steps, tuple(self.steps), *outputs, *more)
 
     def _let(self, name: str, value: Expr) -> Expr:
         """Append an assignment and return its name."""
-        self.kinds[name] = kind_of(value, self.kinds, self.ruleset.attributes)
         self.steps.append(Assignment(name, value))
-        return Expr("name", (), name)
+        return Expr("name", (), name, value.kind)
 
     def _lets(self, prefix: str, values: Iterable[Expr]) -> list[Expr]:
         """Append numbered assignments and return their names."""
@@ -115,11 +103,9 @@ class _Lowering:
             sides.append((tuple(self.steps), values))
         self.steps, self.shared = outer, shared
         (yes, held), (no, failed) = sides
-        for name, value in held.items():
-            self.kinds[name] = kind_of(value, self.kinds, self.ruleset.attributes)
         results = tuple((name, held[name], failed[name]) for name in held)
         self.steps.append(Branch(test, yes, no, results))
-        return {name: Expr("name", (), name) for name in held}
+        return {name: Expr("name", (), name, value.kind) for name, value in held.items()}
 
     def _chain(self, op: str, terms: Sequence[Expr], prefix: str) -> Expr:
         """Return a sum or product from left to right, in blocks that are not too deep."""
@@ -129,7 +115,7 @@ class _Lowering:
             total = Expr(op, (self._share(prefix, total), *block))
         return total
 
-    def _blocks(self, values: Sequence[ValueT]) -> list[Sequence[ValueT]]:
+    def _blocks(self, values: Sequence[Any]) -> list[Any]:
         return [values[k : k + self.block] for k in range(0, len(values), self.block)]
 
     def _largest(self, votes: Sequence[Expr]) -> list[Expr]:
@@ -170,7 +156,8 @@ class _Lowering:
         for j, attribute in enumerate(ruleset.attributes):
             if attribute.name not in ruleset.used_attributes:
                 continue
-            x = self._let(f"x{j + 1}", Expr("column", (), j))
+            kind = "text" if attribute.kind == "nominal" else "number"
+            x = self._let(f"x{j + 1}", Expr("column", (), j, kind))
             value = x
             for end, sign in ((arrays.highs.item(j), ">"), (arrays.lows.item(j), "<")):
                 if abs(end) < inf:
@@ -255,8 +242,8 @@ class _Lowering:
     def _degree(self, r: int, rule: Rule) -> Expr:
         """Return the degree of a rule: its slopes joined where its tests hold."""
         found = [self._condition(condition) for condition in rule.conditions]
-        tests = [c for c in found if self.kinds[c.value] == "truth"]
-        slopes = [c for c in found if self.kinds[c.value] != "truth"]
+        tests = [c for c in found if c.kind == "truth"]
+        slopes = [c for c in found if c.kind != "truth"]
         degree = self._join(slopes)
         degree = _if(_all(tests), degree, ZERO) if tests else degree
         return self._let(f"d{r}", degree)
@@ -299,7 +286,7 @@ class _Lowering:
 
     def _memberships(self, rule: Rule) -> list[Expr]:
         found = [self._condition(condition) for condition in rule.conditions]
-        return [_if(c, ONE, ZERO) if self.kinds[c.value] == "truth" else c for c in found]
+        return [_if(c, ONE, ZERO) if c.kind == "truth" else c for c in found]
 
     def _stretched(self, rule: Rule) -> Expr:
         """Return the degree of the longest beginning of a rule that holds, times its weight."""

@@ -38,8 +38,8 @@ index               position of the first of `args[1:]` that equals `args[0]`, w
 pick                `args[1 + i]` where `args[0]` is the position i, which is one of these
 =================== ============================================================================
 
-`Program.kinds` has the kind of every name: number, truth, place, label or text; `Program.comments`
-has what names mean, for people.
+`Expr.kind` is the kind of a value: number, truth, place, label or text; `Program.comments` has what
+names mean, for people.
 
 Reading stays with the printer: a column is a number (dates in days since 1970, ordered categories
 by position, words of booleans as 1 and 0 where `Attribute.is_flag`), or of nominal columns a
@@ -72,20 +72,29 @@ from frri.table import Attribute
 
 
 class Expr(NamedTuple):
-    """An expression: see the table of this module."""
+    """An expression: see the table of this module; `leaf_kind` is that of a name or a column."""
 
     op: str
     args: tuple["Expr", ...] = ()
     value: Any = None
+    leaf_kind: str = "number"
+
+    @property
+    def kind(self) -> str:
+        """The kind of the value: number, truth, place, label or text."""
+        node = self
+        while node.op in {"if", "pick", "add"}:
+            node = node.args[-1]
+        return node.leaf_kind if node.op in {"name", "column"} else _KINDS.get(node.op, "number")
 
     @property
     def names(self) -> list[str]:
         """The names in the expression, with repetition."""
         found, queue = list[str](), [self]
         while queue:
-            op, args, value = queue.pop()
-            queue += args
-            found += [value] if op == "name" else []
+            node = queue.pop()
+            queue += node.args
+            found += [node.value] if node.op == "name" else []
         return found
 
 
@@ -135,7 +144,6 @@ class Program:
     scores: tuple[Expr, ...]
     degrees: tuple[Expr, ...]
     probabilities: tuple[Expr, ...]
-    kinds: Mapping[str, str]
     conditions: Mapping[Condition, Expr]
 
     @property
@@ -157,10 +165,6 @@ class Program:
         found |= {f"d{r}": rule_text(ruleset, rule) for r, rule in enumerate(ruleset, start=1)}
         return found | {f"p{c}": str(label) for c, label in enumerate(ruleset.classes, start=1)}
 
-    def kind(self, node: Expr) -> str:
-        """Return the kind of an expression: number, truth, place, label or text."""
-        return kind_of(node, self.kinds, self.ruleset.attributes)
-
 
 def flatten(steps: Sequence[Step]) -> Iterator[Assignment]:
     """Yield assignments only: both sides of a branch, and then the choice of each result."""
@@ -179,17 +183,6 @@ _KINDS = {
     "label": "label",
     "text": "text",
 }
-
-
-def kind_of(node: Expr, kinds: Mapping[str, str], attributes: Sequence[Attribute]) -> str:
-    """Return the kind of an expression, from the kinds of names."""
-    if node.op == "name":
-        return kinds[node.value]
-    if node.op == "column":
-        return "text" if attributes[node.value].kind == "nominal" else "number"
-    if node.op in {"if", "pick", "add"}:
-        return kind_of(node.args[-1], kinds, attributes)
-    return _KINDS.get(node.op, "number")
 
 
 def const(value: float) -> Expr:
@@ -281,7 +274,7 @@ class ExpressionPrinter:
 
     def expression(self, node: Expr, level: int = 0) -> str:
         """Return an expression, in parentheses if it binds more weakly than the level."""
-        op, args, value = node
+        op, args, value, _ = node
         own = _LEVELS.get(op, _CLOSED)
         if not args:
             shown = self._leaf(op, value)
@@ -303,10 +296,10 @@ class ExpressionPrinter:
         return self.column(value) if op == "column" else self.literal(value)
 
     def _call(self, node: Expr) -> str:
-        op, args, value = node
+        op, args, value, _ = node
         first, *others = texts = [self.expression(arg) for arg in args]
         special: Mapping[str, Callable[[], str]] = {
-            "missing": lambda: self.missing[self.program.kind(args[0])].format(first),
+            "missing": lambda: self.missing[args[0].kind].format(first),
             "among": lambda: self.among(first, value),
             "pick": lambda: self.pick.format(first, self.several(others)),
             "index": lambda: self.index(first, others),

@@ -135,14 +135,14 @@ def _prefix(given: list[str]) -> str:
 
 def _check_names(names: list[str]) -> None:
     """Refuse names that differ in case only: databases do not distinguish them."""
-    folded = [name.lower() for name in names]
-    for i, name in enumerate(names):
-        first = folded.index(folded[i])
-        if first < i:
+    seen: dict[str, str] = {}
+    for name in names:
+        if name.lower() in seen:
             raise ValueError(
-                f"The columns {names[first]!r} and {name!r} would have one name in SQL; "
+                f"The columns {seen[name.lower()]!r} and {name!r} would have one name in SQL; "
                 "choose other columns to keep, or other names."
             )
+        seen[name.lower()] = name
 
 
 class _Query:
@@ -231,7 +231,7 @@ class _Query:
         for k, (name, needs) in enumerate(self.needs.items()):
             is_of_rule = OF_RULES.fullmatch(name) is not None
             order[name] = max([k * is_of_rule, *(order.get(need, 0) for need in needs)])
-            if name in steps and not is_of_rule and self.program.kinds[name] != "truth":
+            if name in steps and not is_of_rule and self.definitions[name].kind != "truth":
                 kept.append(name)
         return sorted(kept, key=order.__getitem__)
 
@@ -256,7 +256,7 @@ class _Query:
             level = max((levels[n] for n in needs), default=0)
             depth = max((depths[n] for n in needs), default=0)
             depth += len(value.args) if value.op in SIGNS else 1
-            if self.program.kinds[name] == "truth" or (count[name] < 2 and depth < DEPTH):
+            if value.kind == "truth" or (count[name] < 2 and depth < DEPTH):
                 self.inlined.add(name)
                 levels[name], depths[name] = level, depth
             else:
@@ -272,7 +272,7 @@ class _Query:
 
     def _value(self, node: Expr) -> str:
         """Return the expression of a number, position, label or category."""
-        op, args, value = node
+        op, args, value, _ = node
         if op == "if":
             cases = []
             while node.op == "if":
@@ -311,7 +311,7 @@ class _Query:
 
     def _test(self, node: Expr) -> str:
         """Return a test that is false or NULL where it fails; there is no NOT."""
-        op, args, value = node
+        op, args, value, _ = node
         if op == "name":
             return self._test(self.definitions[value])
         if op in {"truth", "if"}:
