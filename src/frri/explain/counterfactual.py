@@ -242,12 +242,11 @@ class _BoxSearch:
 
     def _solve(self, box: Box, survey: Survey, active: Flags) -> bool:
         """Return whether linear programs find the cheapest point of the box, or exclude any."""
-        if not survey.covered[0] or not self.bounds.ruleset.semantics.is_max_min:
-            return False
-        factors = self.bounds.ruleset.score_factors
-        if factors.max() > STEEPEST * factors.min():
-            return False
-        if any(self.space.axes[j].whole and box.low[j] < box.high[j] for j in box.names):
+        ruleset, axes = self.bounds.ruleset, self.space.axes
+        costs = ruleset.score_factors
+        is_linear = survey.covered[0] and ruleset.semantics.is_max_min
+        is_linear = is_linear and costs.max() <= STEEPEST * costs.min()
+        if not is_linear or any(axes[j].whole and box.low[j] < box.high[j] for j in box.names):
             return False
         cell = _Cell(self.bounds, box, survey, active)
         cost, places, programs = cell.solve(self.best - TOLERANCE, PROGRAMS)

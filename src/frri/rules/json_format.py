@@ -40,8 +40,6 @@ LARGEST_LABEL = 2**64
 DEEPEST = 16
 MOST_DIGITS = 40
 SURROGATE = re.compile("[\ud800-\udfff]")
-# What a rule need not have.
-_OPTIONAL = tuple(field.name for field in fields(Rule))[3:]
 # Statistics of a rule that are null where they are undefined; others are left out.
 _RATIOS = ("precision", "lift")
 # The ends of messages about unknown keys, by version.
@@ -245,9 +243,9 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
         "then": rule.consequent,
         "weight": rule.weight,
     }
-    for field in fields(rule):
+    for field in fields(rule)[3:]:
         value = getattr(rule, field.name)
-        if field.name not in _OPTIONAL or value == field.default:
+        if value == field.default:
             continue
         if field.name == "statistics":
             pairs = asdict(value).items()
@@ -423,11 +421,11 @@ def _read_attribute(content: Mapping[str, Any]) -> Attribute:
 
 
 def _read_rule(content: Mapping[str, Any]) -> Rule:
-    found = {key: content[key] for key in _OPTIONAL if content.get(key) is not None}
+    found = {key: value for key, value in content.items() if value is not None}
+    conditions = tuple(map(_read_condition, found.pop("if")))
     if "statistics" in found:
         found["statistics"] = RuleStatistics(**found["statistics"])
-    conditions = tuple(map(_read_condition, content["if"]))
-    return Rule(conditions, content["then"], content["weight"], **found)
+    return Rule(conditions, found.pop("then"), **found)
 
 
 def _read_condition(content: Mapping[str, Any]) -> Condition:
