@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, resample
 
 from frri._util import Floats
-from frri.rules import NumericCondition, Rule, RuleSet
+from frri.rules import NominalCondition, Rule, RuleSet
 from frri.table import to_matrix
 
 Deciles = Mapping[str, Floats]
@@ -143,18 +143,14 @@ def _describe_rule(rule: Rule, deciles: Deciles, task: str) -> tuple[Any, frozen
 
 def _rule_marks(rule: Rule, deciles: Deciles) -> frozenset[Mark]:
     marks: set[Mark] = set()
-    one: Any
     for one in rule.conditions:
-        name = one.attribute
-        if not isinstance(one, NumericCondition):
-            verb = "not in" if one.excludes else "in"
-            marks.add((name, verb, tuple(sorted(one.values, key=str))))
-            continue
+        name, known = one.attribute, deciles.get(one.attribute, np.empty(0))
+        if isinstance(one, NominalCondition):
+            marks.add((name, "not in" if one.excludes else "in", tuple(sorted(one.values))))
         for side in one.sides:
             # The place of a slope is its middle.
-            middle = (side.support + side.core) / 2.0
-            place = deciles[name].searchsorted(middle) if name in deciles else 0
-            marks.add((name, ">=" if side.end == "low" else "<=", int(place)))
+            place = int(known.searchsorted((side.support + side.core) / 2.0))
+            marks.add((name, ">=" if side.end == "low" else "<=", place))
     return frozenset(marks)
 
 
