@@ -257,8 +257,7 @@ class RowDecision:
         value, show = float(self.row[j]), self.ruleset.attributes[j].show
         phrases = []
         for side in condition.sides:
-            _, core, support = side
-            low = side.end == "low"
+            low, core, support = side.end == "low", side.core, side.support
             if not (value >= core if low else value <= core):
                 words = ("at least", "more than") if low else ("at most", "less than")
                 open_end = level <= 0.0 and core != support

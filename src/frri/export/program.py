@@ -82,10 +82,8 @@ class Expr(NamedTuple):
     @property
     def kind(self) -> str:
         """The kind of the value: number, truth, place, label or text."""
-        node = self
-        while node.op in {"if", "pick", "add"}:
-            node = node.args[-1]
-        return node.leaf_kind if node.op in {"name", "column"} else _KINDS.get(node.op, "number")
+        op, args, _, leaf_kind = self
+        return args[-1].kind if op in {"if", "pick", "add"} else _KINDS.get(op, leaf_kind)
 
     @property
     def names(self) -> list[str]:

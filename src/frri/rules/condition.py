@@ -23,16 +23,20 @@ class Side(NamedTuple):
     end : {"low", "high"}
     core, support : float
         Where the condition begins to hold fully, and to hold at all.
+    is_strict : bool
+        Whether core and support are neighbouring numbers, as in `< b` and `> b`.
     """
 
     end: str
     core: float
     support: float
+    is_strict: bool
 
-    @property
-    def is_strict(self) -> bool:
-        """Whether core and support are neighbouring numbers, as in `< b` and `> b`."""
-        return self.core != self.support and nextafter(self.core, self.support) == self.support
+    @classmethod
+    def of(cls, end: str, core: float, support: float) -> "tuple[Side, ...]":
+        """Return one side, or none if it is open."""
+        is_strict = core != support and nextafter(core, support) == support
+        return (cls(end, core, support, is_strict),) if abs(core) < inf else ()
 
     @property
     def is_crisp(self) -> bool:
@@ -126,9 +130,8 @@ class NumericCondition(Condition):
     @property
     def sides(self) -> tuple[Side, ...]:
         """The bounds, the lower one first; none where a side is open."""
-        low = Side("low", self.core_low, self.support_low)
-        high = Side("high", self.core_high, self.support_high)
-        return tuple(side for side in (low, high) if abs(side.core) < inf)
+        low = Side.of("low", self.core_low, self.support_low)
+        return low + Side.of("high", self.core_high, self.support_high)
 
     def membership(self, values: ArrayLike) -> Floats:
         """Return the degree to which values satisfy the condition; 0 for a missing one (NaN)."""
@@ -213,8 +216,9 @@ def join_ranges(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
         for place in places[condition.attribute]:
             sides = sides_of(found[place], condition)
             if sides and sides[0].core <= sides[1].core:
-                (_, *low), (_, *high) = sides
-                found[place] = NumericCondition(condition.attribute, *low[::-1], *high)
+                low, high = sides
+                ends = low.support, low.core, high.core, high.support
+                found[place] = NumericCondition(condition.attribute, *ends)
                 break
         else:
             places[condition.attribute].append(len(found))
@@ -224,7 +228,8 @@ def join_ranges(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
 
 def sides_of(one: Condition, other: Condition) -> tuple[Side, ...]:
     """Return a lower and an upper bound of the same feature in this order; none of other pairs."""
-    if one.attribute == other.attribute and len(one.sides) == len(other.sides) == 1:
-        low, high = sorted((*one.sides, *other.sides), key=lambda side: side.end == "high")
-        return (low, high) if low.end != high.end else ()
-    return ()
+    first, second = one.sides, other.sides
+    if one.attribute != other.attribute or len(first) != 1 or len(second) != 1:
+        return ()
+    low, high = (first[0], second[0]) if first[0].end == "low" else (second[0], first[0])
+    return (low, high) if low.end != high.end else ()

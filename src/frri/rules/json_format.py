@@ -292,7 +292,7 @@ def _parse(value: Any, form: Mapping[str, Any], version: int, name: str = "") ->
     """
     if "$ref" in form:
         name = form["$ref"].rpartition("/")[2]
-        return _parse(value, _schema(version)["$defs"][name], version, name)
+        form = _schema(version)["$defs"][name]
     if "oneOf" in form:
         form, other = form["oneOf"]
         if value is None and other["type"] == "null":
@@ -305,12 +305,12 @@ def _parse(value: Any, form: Mapping[str, Any], version: int, name: str = "") ->
         wanted = wanted.replace("the ", "a ")
         raise ValueError(f"The saved rule set has {reprlib.repr(value)} where {wanted} belongs.")
     if kind == "array":
-        return tuple(_parse(item, form["items"], version) for item in value)
+        return tuple([_parse(item, form["items"], version) for item in value])
+    if "properties" not in form:
+        return float(value) if kind == "number" else value
     lacking = [key for key in form.get("required", ()) if key not in value]
     if lacking:
         raise ValueError(f"The saved rule set lacks {lacking[0]!r} in {wanted}.")
-    if "properties" not in form:
-        return float(value) if kind == "number" else value
     found = {}
     for key, item in value.items():
         if key not in form["properties"]:

@@ -171,11 +171,12 @@ def crossing_text(one: Condition, other: Condition, attribute: Attribute | None)
     sides = sides_of(one, other)
     if not sides or (attribute is not None and attribute.kind == "ordinal"):
         return ""
-    (_, rises_to, start), (_, falls_from, end) = sides
-    top = min(max((start + end) / 2.0, falls_from), rises_to)
-    show = _number if attribute is None else attribute.show
+    low, high = sides
+    start, end = low.support, high.support
     if start >= end:
         return ""
+    top = min(max((start + end) / 2.0, high.core), low.core)
+    show = _number if attribute is None else attribute.show
     return f"{isolate(one.attribute)} about {show(top)} (partly from {show(start)} to {show(end)})"
 
 
@@ -218,20 +219,21 @@ def condition_text(
     # Clipped values never get past the range: an end beyond it is never reached.
     least, most = (attribute.low, attribute.high) if clip and attribute else (-inf, inf)
     slopes, between = [], " "
-    for side in condition.sides:
+    sides = condition.sides
+    for side in sides:
         reached = least <= side.support <= most
         if not side.is_crisp:
             slopes.append(
                 f"{UP_TO[side.end]} {show(side.support)}" if reached else BEYOND[side.end]
             )
             between = between if reached else " and "
-    if len(condition.sides) == 2:
-        low, high = condition.sides
+    if len(sides) == 2:
+        low, high = sides
         at_least = f"{show(low.bound)} {low.sign.replace('>', '<')}"
         phrase = f"{at_least} {name} {high.sign} {show(high.bound)}"
         phrase = f"{name} = {show(low.core)}" if low.core == high.core else phrase
     else:
-        shown = [f"{name} {side.sign} {show(side.bound)}" for side in condition.sides]
+        shown = [f"{name} {side.sign} {show(side.bound)}" for side in sides]
         phrase = "".join(shown) or f"{name} is anything"
     return f"{phrase} (partly {between.join(slopes)})" if slopes else phrase
 
