@@ -76,7 +76,7 @@ def _value(node, columns, scope):
     def of(arg):
         return _value(arg, columns, scope)
 
-    op, args, value = node
+    op, args, value, _ = node
     if op == "if":
         return of(args[1] if of(args[0]) else args[2])
     if op == "pick":

@@ -21,7 +21,6 @@ from frri import (
 )
 from frri.cli import main
 from frri.report import facts, report_html
-from frri.report.facts import find_levels
 from frri.rules.conformal import half_width
 from frri.rules.contributions import compute_mean_fractions, permutation_importance
 from frri.rules.measures import measure_regression
@@ -103,7 +102,7 @@ def test_rules_are_ordered_by_their_consequents(shown_model):
     assert shown(page) == order[: len(shown(page))]
     sign = "+" if ruleset.semantics.meaning.adds else ""
     edges = facts(ruleset)["numbers"]["said"] if sign else np.quantile(Y, [0.2, 0.4, 0.6, 0.8])
-    levels = find_levels(np.array(consequents), list(edges))
+    levels = np.searchsorted(edges, consequents, side="right")
     for number in shown(page):
         r = number - 1
         row = page.locator(f"[data-rule='{number}']")
@@ -433,7 +432,7 @@ def test_data_of_regression_reports_are_checked_and_measured():
     assert known["attributes"][0]["importance"] > known["attributes"][1]["importance"]
     # R² of a constant target is undefined; the importance is 0.
     assert {one.drop for one in permutation_importance(MIXED, ROWS, np.ones(3))} == {0.0}
-    with pytest.raises(ValueError, match="Expected 3 numbers, one per row, got 2"):
+    with pytest.raises(ValueError, match="Expected 3 labels, one per row, got the shape"):
         facts(MIXED, ROWS, truth[:2])
     with pytest.raises(ValueError, match="holds 'many' in row 1, which is not a number"):
         facts(MIXED, ROWS, ["many", 1, 2])

@@ -105,10 +105,6 @@ def load(name: str) -> Dataset:
     name : str
         One of `NAMES`.
 
-    Returns
-    -------
-    Dataset
-
     Examples
     --------
     >>> wine = load("wine")
@@ -219,10 +215,6 @@ def dataset(
     **kinds
         `nominal`, `ordinal`, `ignore`, `na_values` and `date_format`, for files: see
         `frri.readers.training.TrainingOptions`.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------

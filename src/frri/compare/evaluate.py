@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -23,7 +22,7 @@ from frri.compare.datasets import Dataset
 from frri.compare.stability import find_marks
 from frri.learners import registry
 from frri.pareto import find_trees, paths_to_leaves
-from frri.rules import NumericCondition, Rule, RuleSet
+from frri.rules import NominalCondition, RuleSet
 from frri.rules.measures import accuracy, balanced_accuracy, recall_counts
 
 FULL = -1
@@ -312,7 +311,12 @@ def measure_size(model: Any) -> Size | None:
         return measure_size(steps[-1][1])
     ruleset = getattr(model, "ruleset_", None)
     if isinstance(ruleset, RuleSet):
-        rules = [_rule_size(rule) for rule in ruleset]
+        rules = []
+        for rule in ruleset:
+            # Numbers of conditions, features and bounds; a set of categories counts as one.
+            nominal = [one for one in rule.conditions if isinstance(one, NominalCondition)]
+            n_bounds = len(nominal) + sum(len(one.sides) for one in rule.conditions)
+            rules.append((len(rule.conditions), len(rule.attributes), n_bounds))
     else:
         trees = find_trees(model)
         if not trees:
@@ -323,15 +327,6 @@ def measure_size(model: Any) -> Size | None:
             for _, path in paths_to_leaves(tree)
         ]
     return Size(*zip(*rules, strict=True)) if rules else Size((), (), ())
-
-
-def _rule_size(rule: Rule) -> tuple[int, int, int]:
-    """Return the numbers of conditions, features and one-sided bounds (1 for categories)."""
-    bounds = sum(
-        (one.core_low > -inf) + (one.core_high < inf) if isinstance(one, NumericCondition) else 1
-        for one in rule.conditions
-    )
-    return len(rule.conditions), len({one.attribute for one in rule.conditions}), bounds
 
 
 # ------------------------------------------------------------------ learners

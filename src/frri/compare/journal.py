@@ -157,7 +157,6 @@ class Journal:
 
     Attributes
     ----------
-    path : pathlib.Path
     header : dict
         Format, settings and versions; empty if the file is new.
     definitions : dict

@@ -142,10 +142,6 @@ def make_report(results: Results, *, remarks: Mapping[str, str] | None = None) -
     results : Results
     remarks : mapping, optional
         Remarks beside the shapes of datasets, by their names.
-
-    Returns
-    -------
-    Report
     """
     report = Report(results)
     tables = report.tables

@@ -93,10 +93,6 @@ def run(
         progress : bool, default=False
             If True, progress is written to stderr.
 
-    Returns
-    -------
-    Results
-
     Examples
     --------
     >>> results = run(["wine"], ["tree"], n_folds=3, workers=0)
@@ -107,22 +103,17 @@ def run(
     tables = [dataset(source) for source in data]
     if not isinstance(learners, Mapping):
         learners = {name: learner(name) for name in learners}
-    grid = Grid({d.name: d for d in tables}, learners, n_folds, seed, full, metrics)
+    grid = Grid({d.name: d for d in tables}, learners, n_folds, seed, full, select_metrics(metrics))
     with tempfile.TemporaryDirectory() as scratch:
         return run_grid(grid, Path(out or scratch), **execution)
 
 
 @dataclass
 class Grid:
-    """Datasets, estimators, folds, seed and metrics of a comparison.
+    """Datasets and estimators by name, and the settings of `run`.
 
     Attributes
     ----------
-    data, learners : mapping
-        Datasets and estimators by name.
-    n_folds, seed, full, metric_names
-        As in `run`.
-    metrics : tuple of Metric
     folds : dict
         Fold in which each sample is tested, by dataset.
     not_run : dict
@@ -134,13 +125,11 @@ class Grid:
     n_folds: int = 10
     seed: int = 0
     full: bool = False
-    metric_names: Sequence[str] | None = None
-    metrics: tuple[Metric, ...] = field(init=False)
+    metrics: tuple[Metric, ...] = field(default_factory=select_metrics)
     folds: dict[str, Positions] = field(init=False)
     not_run: dict[tuple[str, str], str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.metrics = select_metrics(self.metric_names)
         self.folds, self.not_run = {}, {}
         for name, data in self.data.items():
             self.folds[name] = assign_folds(data, self.n_folds, self.seed)

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import isinf
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, resample
 
 from frri._util import Floats
-from frri.rules import NumericCondition, Rule, RuleSet
+from frri.rules import NominalCondition, Rule, RuleSet
 from frri.table import to_matrix
 
 Deciles = Mapping[str, Floats]
@@ -76,10 +75,6 @@ def stability(
     random_state : int, RandomState or None
     ruleset : RuleSet, optional
         Rules to find again; by default those learned from all samples.
-
-    Returns
-    -------
-    Stability
 
     Examples
     --------
@@ -148,19 +143,14 @@ def _describe_rule(rule: Rule, deciles: Deciles, task: str) -> tuple[Any, frozen
 
 def _rule_marks(rule: Rule, deciles: Deciles) -> frozenset[Mark]:
     marks: set[Mark] = set()
-    one: Any
     for one in rule.conditions:
-        name = one.attribute
-        if not isinstance(one, NumericCondition):
-            side = "not in" if one.excludes else "in"
-            marks.add((name, side, tuple(sorted(one.values, key=str))))
-            continue
-        sides = ((">=", one.support_low, one.core_low), ("<=", one.support_high, one.core_high))
-        for side, bound, core in sides:
-            if not isinf(bound):
-                # The place of a slope is its middle.
-                place = deciles[name].searchsorted((bound + core) / 2.0) if name in deciles else 0
-                marks.add((name, side, int(place)))
+        name, known = one.attribute, deciles.get(one.attribute, np.empty(0))
+        if isinstance(one, NominalCondition):
+            marks.add((name, "not in" if one.excludes else "in", tuple(sorted(one.values))))
+        for side in one.sides:
+            # The place of a slope is its middle.
+            place = int(known.searchsorted((side.support + side.core) / 2.0))
+            marks.add((name, ">=" if side.end == "low" else "<=", place))
     return frozenset(marks)
 
 

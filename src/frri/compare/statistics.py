@@ -62,10 +62,6 @@ def compare(table: Frame, *, higher_is_better: bool = True, correction: str = "h
     correction : str, default="holm"
         For the number of pairs: a method of `statsmodels.stats.multitest.multipletests`.
 
-    Returns
-    -------
-    Comparison
-
     Examples
     --------
     >>> import pandas as pd
@@ -87,7 +83,11 @@ def compare(table: Frame, *, higher_is_better: bool = True, correction: str = "h
     if complete.shape[1] >= 3 and len(complete) >= 2 and some_differ:
         found = stats.friedmanchisquare(*oriented.to_numpy().T)
         friedman = (float(found.statistic), float(found.pvalue))
-        conover = _conover(oriented, correction)
+        posthocs = import_optional("scikit_posthocs", "A comparison", "bench")
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p_values = posthocs.posthoc_conover_friedman(oriented.to_numpy(), p_adjust=correction)
+        # Where every dataset gives the same order, the statistic is infinite or undefined at 0 / 0.
+        conover = p_values.set_axis(ranks.index, axis=0).set_axis(ranks.index, axis=1).fillna(1.0)
     return Comparison(ranks, len(complete), friedman, conover, _pairs(oriented), correction)
 
 
@@ -108,15 +108,6 @@ def wilcoxon(differences: Any, alternative: str = "two-sided") -> float:
         # With equal differences it warns that the p-value is the normal approximation's.
         warnings.simplefilter("ignore")
         return float(stats.wilcoxon(values, alternative=alternative).pvalue)
-
-
-def _conover(table: Frame, correction: str) -> Frame:
-    scikit_posthocs = import_optional("scikit_posthocs", "A comparison", "bench")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = scikit_posthocs.posthoc_conover_friedman(table.to_numpy(), p_adjust=correction)
-    names = list(table.columns)
-    # Where every dataset gives the same order, the statistic is infinite or undefined at 0 / 0.
-    return found.set_axis(names, axis=0).set_axis(names, axis=1).fillna(1.0)
 
 
 def _pairs(oriented: Frame) -> Frame:

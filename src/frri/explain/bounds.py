@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from frri._util import Flags, Floats
-from frri.rules.inference import Decision, compute_scores, last_resort
-from frri.rules.matching import RuleArrays
+from frri.rules.inference import Decision, best_per_class, compute_scores, last_resort
 from frri.rules.ruleset import RuleSet
 
 # Sums of votes are tied if they differ by less than this fraction of what they add up.
@@ -232,26 +231,19 @@ class Survey(NamedTuple):
         return Survey._make(part[i : i + 1] for part in self)
 
 
-@dataclass(frozen=True, eq=False)
 class DecisionBounds:
     """Bounds on the scores of a rule set, and whether they keep the decision from a goal.
 
     Without an order of the classes, the goal to leave is the position of a single class.
     """
 
-    ruleset: RuleSet
-    space: Space
-    goal: Goal
+    def __init__(self, ruleset: RuleSet, space: Space, goal: Goal) -> None:
+        self.ruleset, self.space, self.goal, self.arrays = ruleset, space, goal, ruleset.arrays
 
     @property
     def decision(self) -> int:
         """Position of the class to leave, where classes have no order."""
         return int(self.goal.low)
-
-    @property
-    def arrays(self) -> RuleArrays:
-        """The conditions as arrays."""
-        return self.ruleset.arrays
 
     def alters(self, points: Floats) -> Flags:
         """Return which points reach the goal."""
@@ -412,11 +404,7 @@ class DecisionBounds:
             reaches = self.goal.reached(ruleset.arrays.says[:, 0])
             return np.asarray(~possible[:, reaches].any(axis=1))
         nothing = -inf if kind == "nearest" else 0.0
-        own = [self.arrays.classes == c for c in range(len(ruleset.classes))]
-        least, most = (
-            np.column_stack([part[:, rules].max(axis=1, initial=nothing) for rules in own])
-            for part in values
-        )
+        least, most = (best_per_class(self.arrays, part, nothing) for part in values)
         if kind == "nearest":
             return self._beats(least, most, nothing)
         least, most = least * ruleset.score_factors, most * ruleset.score_factors

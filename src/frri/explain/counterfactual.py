@@ -83,17 +83,15 @@ def find_counterfactual(
     >>> find_counterfactual(rules, np.array([7.0]), {0})
     Counterfactual(row=array([2.]), cost=0.5, bound=0.5, proved=True)
     """
-    bounds = DecisionBounds(
-        ruleset, Space(ruleset, row, changeable), goal or _leave_decision(ruleset, row)
-    )
+    if goal is None:
+        decided = int(ruleset.predict_index(row[None, :])[0])
+        goal = Goal(decided, decided)
+    bounds = DecisionBounds(ruleset, Space(ruleset, row, changeable), goal)
     return _BoxSearch(bounds, effort).run()
 
 
-def round_change(
-    ruleset: RuleSet, row: Floats, changed: Floats, goal: Goal | None = None
-) -> Floats:
+def round_change(ruleset: RuleSet, row: Floats, changed: Floats, goal: Goal) -> Floats:
     """Round the changed values of a row away from the old ones while the goal stays reached."""
-    goal = goal or _leave_decision(ruleset, row)
     result = changed.copy()
     for j in np.flatnonzero(is_changed(row, changed)):
         attribute = ruleset.attributes[j]
@@ -106,11 +104,6 @@ def round_change(
                 result = candidate
                 break
     return result
-
-
-def _leave_decision(ruleset: RuleSet, row: Floats) -> Goal:
-    decision = int(ruleset.predict_index(row[None, :])[0])
-    return Goal(decision, decision)
 
 
 class _BoxSearch:
@@ -249,12 +242,11 @@ class _BoxSearch:
 
     def _solve(self, box: Box, survey: Survey, active: Flags) -> bool:
         """Return whether linear programs find the cheapest point of the box, or exclude any."""
-        if not survey.covered[0] or not self.bounds.ruleset.semantics.is_max_min:
-            return False
-        factors = self.bounds.ruleset.score_factors
-        if factors.max() > STEEPEST * factors.min():
-            return False
-        if any(self.space.axes[j].whole and box.low[j] < box.high[j] for j in box.names):
+        ruleset, axes = self.bounds.ruleset, self.space.axes
+        costs = ruleset.score_factors
+        is_linear = survey.covered[0] and ruleset.semantics.is_max_min
+        is_linear = is_linear and costs.max() <= STEEPEST * costs.min()
+        if not is_linear or any(axes[j].whole and box.low[j] < box.high[j] for j in box.names):
             return False
         cell = _Cell(self.bounds, box, survey, active)
         cost, places, programs = cell.solve(self.best - TOLERANCE, PROGRAMS)

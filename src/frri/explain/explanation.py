@@ -184,13 +184,12 @@ class Explanation:
         # The last role of a rule replaces the others.
         roles = {rule.index: (rank, role, rule) for rank, role, rule in named if rule is not None}
         order = sorted(roles.values(), key=lambda one: (one[0], -one[2].contribution))
-        ranked = [(role, rule) for _, role, rule in order]
         if self.change is not None and self.change.deciding is not None:
-            ranked.append(("decides after the change", self.change.deciding))
+            order.append((3, "decides after the change", self.change.deciding))
         columns = ["role", "rule", "class", "degree", "weight", "contribution"]
         columns += ["condition", "value", "membership", "weakest"]
         rows, always = [], ConditionMatch("", "always", "", 1.0)
-        for role, rule in ranked:
+        for _, role, rule in order:
             head = role, rule.index + 1, rule.consequent
             amounts = rule.degree, rule.weight, rule.contribution
             for c in rule.conditions or (always,):
@@ -222,10 +221,6 @@ def explain(
     effort : int
         Maximum work of the search for the smallest change, in boxes of samples examined; 0 skips
         the search.
-
-    Returns
-    -------
-    Explanation
 
     Examples
     --------
@@ -278,10 +273,9 @@ def explain(
         shown[j] = f"missing: counted as {ruleset.attributes[j].show(filled[0, j])}"
     decision = RowDecision(ruleset, matrix, shown)
     names = [attribute.name for attribute in ruleset.attributes]
-    goal, goal_text = _parse_goal(ruleset, at_least, at_most)
-    has_goal = bool(ruleset.classes) or goal is not None
+    goal, goal_text = _parse_goal(ruleset, at_least, at_most, decision.decided)
     fixed = {unchangeable} if isinstance(unchangeable, str) else set(unchangeable)
-    if fixed and not has_goal:
+    if fixed and goal is None:
         raise ValueError(
             f"The rules for {ruleset.target!r} predict numbers, and for these a smallest change "
             "needs a goal; give at_least or at_most, or leave unchangeable out."
@@ -292,8 +286,8 @@ def explain(
         )
     changeable = [j for j, name in enumerate(names) if name not in fixed]
     reached = goal is not None and bool(goal.reached_by(ruleset, matrix)[0])
-    change, unalterable = None, has_goal and not reached and not changeable
-    if has_goal and not reached and changeable and effort > 0:
+    change, unalterable = None, goal is not None and not reached and not changeable
+    if goal is not None and not reached and changeable and effort > 0:
         found = find_counterfactual(ruleset, matrix[0], changeable, effort, goal)
         unalterable = found.row is None and found.proved
         if found.row is not None:
@@ -319,16 +313,16 @@ def explain(
 
 
 def _parse_goal(
-    ruleset: RuleSet, at_least: Label | None, at_most: Label | None
+    ruleset: RuleSet, at_least: Label | None, at_most: Label | None, decided: int
 ) -> tuple[Goal | None, str]:
-    """Return the goal of a change, and the same as text."""
+    """Return the goal of a change, by default another class than the decided one, and its text."""
     if at_least is not None and at_most is not None:
         raise ValueError("at_least and at_most are two goals; give one of them.")
     side, make_goal, label = "at least", Goal.at_least, at_least
     if at_least is None:
         side, make_goal, label = "at most", Goal.at_most, at_most
     if label is None:
-        return None, ""
+        return Goal(decided, decided) if ruleset.classes else None, ""
     option = side.replace(" ", "_")
     if ruleset.task == "regression":
         number: Any = label
@@ -346,7 +340,7 @@ def _parse_goal(
 
 
 def _describe_change(
-    ruleset: RuleSet, row: Floats, shown: list[str], found: Counterfactual, goal: Goal | None
+    ruleset: RuleSet, row: Floats, shown: list[str], found: Counterfactual, goal: Goal
 ) -> Change:
     """Describe a counterfactual in the units of the table, rounded as far as the goal allows."""
     assert found.row is not None  # noqa: S101 - only what was found is described

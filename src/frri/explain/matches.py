@@ -8,7 +8,7 @@ import numpy as np
 
 from frri._util import Floats
 from frri.rules import Label, RuleSet
-from frri.rules.condition import Condition, NominalCondition, NumericCondition
+from frri.rules.condition import Condition, NominalCondition
 from frri.rules.inference import Decision, last_resort
 from frri.rules.text import condition_text
 
@@ -153,8 +153,7 @@ class RowDecision:
             return ()
         return tuple(
             Step(label, float(self.scores[t]), self._explain_step(t))
-            for t, label in enumerate(self.ruleset.classes)
-            if t > 0
+            for t, label in enumerate(self.ruleset.classes[1:], start=1)
         )
 
     def _contributions(self) -> tuple[float | None, Floats]:
@@ -255,15 +254,12 @@ class RowDecision:
         if isinstance(condition, NominalCondition):
             prefix = "other than " if condition.excludes else ""
             return prefix + " or ".join(sorted(condition.values))
-        assert isinstance(condition, NumericCondition)  # noqa: S101 - the only other kind
-        support_low, core_low, core_high, support_high = condition.trapezoid
         value, show = float(self.row[j]), self.ruleset.attributes[j].show
         phrases = []
-        for words, core, support, holds in (
-            (("at least", "more than"), core_low, support_low, value >= core_low),
-            (("at most", "less than"), core_high, support_high, value <= core_high),
-        ):
-            if not holds and abs(core) < inf:
+        for side in condition.sides:
+            low, core, support = side.end == "low", side.core, side.support
+            if not (value >= core if low else value <= core):
+                words = ("at least", "more than") if low else ("at most", "less than")
                 open_end = level <= 0.0 and core != support
                 phrases.append(f"{words[open_end]} {show(support + level * (core - support))}")
         return " and ".join(phrases) or "any value"

@@ -1,7 +1,7 @@
 """One row in any form, a mapping, a Series, a tuple, a record, a list or a table, and back."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -99,10 +99,10 @@ def _named_values(row: Any) -> list[tuple[str, Any]] | None:
         return [(name, row[name]) for name in row.dtype.names]
     if hasattr(row, "_asdict"):
         row = row._asdict()
-    if not isinstance(row, Mapping) and hasattr(row, "iloc"):  # a pandas Series
-        return [(str(name), value) for name, value in zip(row.index, row, strict=True)]
-    if isinstance(row, Mapping) or hasattr(row, "keys"):
-        return [(str(name), row[name]) for name in row.keys()]  # noqa: SIM118 - of a database's row
+    if hasattr(row, "items"):  # also a pandas Series
+        return [(str(name), value) for name, value in row.items()]
+    if hasattr(row, "keys"):  # a row of a database
+        return [(str(name), row[name]) for name in row.keys()]  # noqa: SIM118
     return None
 
 

@@ -6,9 +6,8 @@ from types import MappingProxyType
 
 from frri.export.decision_tables import to_dmn, to_jdm
 from frri.export.excel import to_excel
-from frri.export.javascript import to_javascript
 from frri.export.onnx import to_onnx
-from frri.export.python import to_python
+from frri.export.scripts import to_javascript, to_python
 from frri.export.sql import to_dbt, to_sql
 from frri.export.text_formats import to_csv, to_latex, to_markdown, to_text
 from frri.rules.ruleset import RuleSet

@@ -11,7 +11,7 @@ underscores. Dates are days since 1970. A missing value is null.
 import json
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from math import inf
 from typing import Any, ClassVar, NamedTuple
@@ -20,9 +20,8 @@ import numpy as np
 
 from frri._util import one_line
 from frri.export.lowering import lower
-from frri.export.program import Expr, Program, flatten
-from frri.export.script import SIGNS, ExpressionPrinter
-from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
+from frri.export.program import SIGNS, Expr, ExpressionPrinter, Program, flatten
+from frri.rules.condition import Condition, NominalCondition, NumericCondition, Side
 from frri.rules.inference import last_resort
 from frri.rules.ruleset import RuleSet
 from frri.rules.text import rule_text
@@ -51,7 +50,16 @@ class Language(ExpressionPrinter):
 
     def __init__(self, program: Program, prefix: str = "") -> None:
         super().__init__(program)
-        self.names, self.prefix = identifiers(program), prefix
+        self.prefix = prefix
+        # Names of inputs by column.
+        self.names: dict[int, str] = {}
+        for _, j, attribute in program.columns:
+            name = re.sub(r"\W", "_", attribute.name, flags=re.ASCII)
+            if not name[:1].isalpha() or name in RESERVED or name == "prediction":
+                name = f"column_{name}"
+            while name in self.names.values():
+                name += "_2"
+            self.names[j] = name
 
     def quote(self, text: str) -> str:
         """Return a string in quotes."""
@@ -99,25 +107,11 @@ class Language(ExpressionPrinter):
         return self.expression(Expr("pick", (Expr("index", (most, *votes)), *labels)))
 
 
-def identifiers(program: Program) -> dict[int, str]:
-    """Return the names of inputs by column."""
-    names: dict[int, str] = {}
-    for _, j, attribute in program.columns:
-        name = re.sub(r"\W", "_", attribute.name, flags=re.ASCII)
-        if not name[:1].isalpha() or name in RESERVED or name == "prediction":
-            name = f"column_{name}"
-        while name in names.values():
-            name += "_2"
-        names[j] = name
-    return names
-
-
 class DecisionTable(NamedTuple):
-    """Rows of cells, outputs and a comment; columns by position."""
+    """Rows of cells, one for each column that rules use, of outputs and a comment."""
 
     name: str
     policy: str
-    columns: list[int]
     outputs: list[str]
     rows: list[tuple[list[str], list[str], str]]
 
@@ -128,7 +122,7 @@ def decision_tables(language: Language) -> Iterator[DecisionTable]:
     name, columns = ruleset.semantics.name, [j for _, j, _ in program.columns]
     conditions = [condition for rule in ruleset for condition in rule.conditions]
     lengths = [len(rule.conditions) == len(set(rule.attributes)) for rule in ruleset]
-    crisp = [program.kind(program.conditions[condition]) == "truth" for condition in conditions]
+    crisp = [program.conditions[condition].kind == "truth" for condition in conditions]
     if ruleset.clip or not all(crisp) or not all(lengths):
         return
     cells: list[list[Any]] = []
@@ -155,7 +149,7 @@ def decision_tables(language: Language) -> Iterator[DecisionTable]:
         prior = language.literal(ruleset.classes[int(np.argmax(ruleset.priors))])
         rows.append((always, [prior, "0"], "no rule holds"))
         last = cells.index(always) + 1 if always in cells else len(rows)
-        yield DecisionTable("prediction", "FIRST", columns, ["prediction", "rule"], rows[:last])
+        yield DecisionTable("prediction", "FIRST", ["prediction", "rule"], rows[:last])
         return
     if name in {"added-contributions", "softmax-votes"}:
         for c, base in enumerate(ruleset.base):
@@ -164,7 +158,7 @@ def decision_tables(language: Language) -> Iterator[DecisionTable]:
             for cell, amount, text in zip(cells, amounts.tolist(), texts, strict=True):
                 rows += [(cell, [language.literal(amount)], text)] if amount else []
             title = f"_votes_{c + 1}" if ruleset.classes else "prediction"
-            yield DecisionTable(title, "COLLECT", columns, [title], rows)
+            yield DecisionTable(title, "COLLECT", [title], rows)
 
 
 def _cell(
@@ -182,7 +176,7 @@ def _cell(
     known = missing == "similar"
     known |= missing == "typical" and attribute.typical is not None and holds(typical)
     if isinstance(condition, NumericCondition) and attribute.categories is None:
-        return f"{'null, ' if known else ''}{_interval(*condition.trapezoid)}"
+        return f"{'null, ' if known else ''}{_interval(condition.sides)}"
     # Unseen values of ordered categories are missing, others satisfy exclusions only.
     excludes = condition.excludes if isinstance(condition, NominalCondition) else known
     codes = enumerate(attribute.categories or ())
@@ -196,13 +190,12 @@ def _cell(
     return ", ".join(texts) or None
 
 
-def _interval(low: float, core_low: float, core_high: float, high: float) -> str:
-    opens, closes = is_strict(core_low, low), is_strict(core_high, high)
-    if abs(core_high) == inf:
-        return f"{'>' if opens else '>='} {_number(low)}"
-    if abs(core_low) == inf:
-        return f"{'<' if closes else '<='} {_number(high)}"
-    return f"{'[('[opens]}{_number(low)}..{_number(high)}{'])'[closes]}"
+def _interval(sides: Sequence[Side]) -> str:
+    ends = [_number(side.support) for side in sides]
+    if len(sides) < 2:
+        return f"{sides[0].sign} {ends[0]}" if sides else f">= {_number(-inf)}"
+    opens, closes = (side.is_strict for side in sides)
+    return f"{'[('[opens]}{'..'.join(ends)}{'])'[closes]}"
 
 
 def _number(value: float) -> str:
@@ -236,7 +229,7 @@ def to_dmn(ruleset: RuleSet) -> str:
     tables = list(decision_tables(feel))
     if tables:
         for table in tables:
-            _add_table(root, table, names)
+            _add_table(root, table, [*names.values()])
         if tables[0].name != "prediction":
             votes = [table.name for table in tables]
             decision = _add_decision(root, "prediction", votes, "Decision")
@@ -285,15 +278,15 @@ def _add_decision(root: ET.Element, name: str, needs: Sequence[str], kind: str) 
     return decision
 
 
-def _add_table(root: ET.Element, table: DecisionTable, names: Mapping[int, str]) -> None:
-    decision = _add_decision(root, table.name, [names[j] for j in table.columns], "Input")
+def _add_table(root: ET.Element, table: DecisionTable, inputs: Sequence[str]) -> None:
+    decision = _add_decision(root, table.name, inputs, "Input")
     more = {"aggregation": "SUM"} if table.policy == "COLLECT" else {}
     identity = {"id": f"{table.name}_table", "hitPolicy": table.policy}
     grid = _add(decision, "decisionTable", **identity, **more)
-    for j in table.columns:
-        column = _add(grid, "input", id=f"{table.name}_{names[j]}", label=names[j])
-        expression = _add(column, "inputExpression", id=f"{table.name}_{names[j]}_value")
-        _add(expression, "text", names[j])
+    for name in inputs:
+        column = _add(grid, "input", id=f"{table.name}_{name}", label=name)
+        expression = _add(column, "inputExpression", id=f"{table.name}_{name}_value")
+        _add(expression, "text", name)
     for output in table.outputs:
         _add(grid, "output", id=f"{table.name}_{output}_output", name=output)
     for r, (cells, outputs, comment) in enumerate(table.rows):
@@ -324,7 +317,7 @@ def to_jdm(ruleset: RuleSet) -> str:
     tables = list(decision_tables(zen))
     if ruleset.semantics.name == "cumulative-logits":
         raise ValueError("JDM has no exponential function for cumulative-logits; export DMN.")
-    contents = [("decisionTable", _jdm_table(table, zen.names)) for table in tables]
+    contents = [("decisionTable", _jdm_table(table, [*zen.names.values()])) for table in tables]
     if tables and tables[0].policy == "COLLECT":
         sums = [(t.name, f"sum(map({t.name}, #.{t.outputs[0]}))") for t in tables]
         contents.append(("expression", _expressions(sums)))
@@ -379,8 +372,7 @@ class Zen(Language):
         return self.first([f"{value} == {other}" for other in values[:-1]])
 
 
-def _jdm_table(table: DecisionTable, names: Mapping[int, str]) -> dict[str, Any]:
-    fields = [names[j] for j in table.columns]
+def _jdm_table(table: DecisionTable, fields: Sequence[str]) -> dict[str, Any]:
     rules = [
         dict(zip([*(f"in_{f}" for f in fields), *(f"out_{o}" for o in table.outputs)],
                  [*cells, *outputs], strict=True)) | {"_id": f"rule_{r}", "_description": comment}

@@ -14,27 +14,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from frri._util import import_optional, one_line
 from frri.export.lowering import lower
 from frri.export.program import Expr, flatten
-from frri.rules.condition import Condition, NumericCondition, is_strict
+from frri.rules.condition import Condition
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
-from frri.rules.text import condition_text
+from frri.rules.text import UP_TO, condition_text
 from frri.table import Attribute, to_matrix
 from frri.table.encode import category_spellings
 
+NEED = ("An Excel workbook", "excel")
 # Day 0 of 1970 in the numbers of Excel.
 EPOCH = 25_569
 # Longer lists of arguments are written to cells of their own, and longer numbers too.
 FEW, DIGITS = 30, 15
 # Longer formulas are never written into others.
 SHORT = 500
+# The columns of the sheet `Rules` with the bounds of a condition: for each side those of core and
+# support, and the direction from one to the other.
 SIDES = ("partly from", "from", "to", "partly to")
+BOUNDS = {"low": (3, 2, inf), "high": (4, 5, -inf)}
 # Names and categories are never formulas or links.
 OPTIONS = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
 # Stands for the number of the row in formulas.
@@ -64,24 +68,10 @@ def to_excel(ruleset: RuleSet, X: Any = None, n_cases: int = 50) -> bytes:
     b'PK'
     """
     content = BytesIO()
-    writer = import_optional("xlsxwriter", "An Excel workbook", "excel")
+    writer = import_optional("xlsxwriter", *NEED)
     with writer.Workbook(content, OPTIONS) as book:
         _Writer(ruleset, book, max(n_cases, 0 if X is None else len(X))).write(X)
     return content.getvalue()
-
-
-class _Side(NamedTuple):
-    """A side of conditions: its columns in the sheet `Rules`, and words for it."""
-
-    end: str
-    near: int
-    far: int
-    sign: str
-    word: str
-    inwards: float
-
-
-LOW, HIGH = _Side("low", 3, 2, ">", "from", inf), _Side("high", 4, 5, "<", "to", -inf)
 
 
 class _Formula(str):
@@ -101,6 +91,7 @@ class _Writer:
 
     def __init__(self, ruleset: RuleSet, book: Any, n_cases: int) -> None:
         self.ruleset, self.n_cases = ruleset, n_cases
+        self.letters = import_optional("xlsxwriter.utility", *NEED).xl_col_to_name
         names = ("Cases", "Rules", "Failed", "Steps", "Numbers")
         self.sheets = {name: book.add_worksheet(name) for name in names}
         self.bold = book.add_format({"bold": True})
@@ -123,7 +114,7 @@ class _Writer:
         every = dict.fromkeys(text for categories in codes for text in categories)
         self.codes = {text: code for code, text in enumerate(every, start=1)}
         inputs = [attribute for _, _, attribute in program.columns]
-        self.inputs = {a.name: f"Cases!${_letters(k)}{ROW}" for k, a in enumerate(inputs)}
+        self.inputs = {a.name: f"Cases!${self.letters(k)}{ROW}" for k, a in enumerate(inputs)}
         steps = list(flatten((*program.steps, *program.probability_steps)))
         self.values = dict(steps)
         self.uses = Counter(name for value in self.values.values() for name in value.names)
@@ -180,11 +171,20 @@ class _Writer:
     def _write_condition(self, row: int, condition: Condition, attribute: Attribute) -> Condition:
         """Write the text and the bounds of a condition, and return it with placeholders."""
         texts, marks = list[str](), dict[str, Any]()
-        if isinstance(condition, NumericCondition):
-            low, core_low, core_high, high = condition.trapezoid
-            for side, core, support in ((LOW, core_low, low), (HIGH, core_high, high)):
-                if abs(core) < inf:
-                    texts.append(self._write_side(row, side, core, support, attribute, marks))
+        name = one_line(attribute.name).replace('"', '""')
+        for side in condition.sides:
+            near, far, inwards = BOUNDS[side.end]
+            cell, core = self._editable(row, near, side.bound, attribute)
+            text, support = f'"{name} {side.sign} "&{cell}', core
+            if side.is_strict:  # the neighbour of a strict bound is the same cell
+                core = nextafter(support, inwards)
+                self.cells[core] = self.cells[support]
+            elif not side.is_crisp:
+                cell, support = self._editable(row, far, side.support, attribute)
+                self.cells[abs(core - support)] = f"ABS({self.cells[core]}-{self.cells[support]})"
+                text += f'&" (partly {UP_TO[side.end]} "&{cell}&")"'
+            texts.append(text)
+            marks |= {f"core_{side.end}": core, f"support_{side.end}": support}
         if texts and attribute.kind != "ordinal":
             text = '&" and "&'.join(texts)
             self.sheets["Rules"].write_formula(row, 1, _Formula(text))
@@ -193,33 +193,6 @@ class _Writer:
             self.sheets["Rules"].write_string(row, 1, text)
         return replace(condition, **marks)
 
-    def _write_side(
-        self,
-        row: int,
-        side: "_Side",
-        core: float,
-        support: float,
-        attribute: Attribute,
-        marks: dict[str, Any],
-    ) -> str:
-        """Write one side of a condition, a crisp one in one cell; return the formula of its text.
-
-        The placeholders of core and support are added to `marks`.
-        """
-        strict = core != support and is_strict(core, support)
-        cell, mark = self._editable(row, side.near, support if strict else core, attribute)
-        name, end = one_line(attribute.name).replace('"', '""'), mark
-        text = f'"{name} {side.sign}{"" if strict else "="} "&{cell}'
-        if strict:  # the neighbour of a strict bound is the same cell
-            mark = nextafter(end, side.inwards)
-            self.cells[mark] = self.cells[end]
-        elif core != support:
-            cell, end = self._editable(row, side.far, support, attribute)
-            self.cells[abs(mark - end)] = f"ABS({self.cells[mark]}-{self.cells[end]})"
-            text += f'&" (partly {side.word} "&{cell}&")"'
-        marks |= {f"core_{side.end}": mark, f"support_{side.end}": end}
-        return text
-
     def _editable(
         self, row: int, column: int, value: float, attribute: Attribute | None = None
     ) -> tuple[str, float]:
@@ -227,8 +200,8 @@ class _Writer:
 
         Placeholders of bounds ascend as their columns do; others are between 0 and 1.
         """
-        cell, mark = f"Rules!${_letters(column)}${row + 1}", self.random.uniform(0.1, 0.9)
-        if column <= HIGH.far:
+        cell, mark = f"Rules!${self.letters(column)}${row + 1}", self.random.uniform(0.1, 0.9)
+        if attribute is not None:
             mark = 1e6 * (column + mark)
         is_date = attribute is not None and attribute.kind == "date"
         format_, value = (self.day, value + EPOCH) if is_date else (self.input, value)
@@ -244,7 +217,7 @@ class _Writer:
             tests = []
             for condition, text in zip(rule.conditions, self.texts[r], strict=True):
                 node = program.conditions[condition]
-                holds = "" if program.kind(node) == "truth" else ">0"
+                holds = "" if node.kind == "truth" else ">0"
                 tests.append(f'IF({self._text(node)}{holds},"",{text}&"; ")')
             if tests:
                 self._fill("Failed", r, f'IF({self.filled},{"&".join(tests)},"")')
@@ -263,7 +236,7 @@ class _Writer:
         self._fill("Steps", self.n_steps, formula)
         self.sheets["Steps"].write_string(0, self.n_steps, title)
         self.n_steps += 1
-        return f"Steps!${_letters(self.n_steps - 1)}{ROW}"
+        return f"Steps!${self.letters(self.n_steps - 1)}{ROW}"
 
     def _numbers(self, values: Sequence[Any]) -> str:
         """Write constants below each other, and return the reference to them."""
@@ -295,7 +268,7 @@ class _Writer:
 
     def _text(self, node: Expr) -> str:
         """Return the formula of an expression."""
-        op, args, value = node
+        op, args, value, _ = node
         if not args:
             return self._leaf(op, value)
         if op == "pick" and all(arg.op in {"const", "label", "place"} for arg in args[1:]):
@@ -321,7 +294,7 @@ class _Writer:
 
     def _list(self, node: Expr) -> str:
         """Return the formula of an operation on adjacent cells."""
-        op, args, _ = node
+        op, args, *_ = node
         if op == "first":
             return f"(MATCH(TRUE,{self._span((*args, TRUE))},0)-1)"
         if op in FUNCTIONS:
@@ -372,12 +345,3 @@ def _values(X: Any, attributes: Sequence[Attribute], j: int) -> list[Any]:
     texts = list(X[attribute.name]) if attribute.categories is not None else values
     known = ~np.isnan(matrix[:, j]) | [isinstance(text, str) for text in texts]
     return [value if holds else None for value, holds in zip(texts, known, strict=True)]
-
-
-def _letters(column: int) -> str:
-    """Return the name of a column, from 0."""
-    name = ""
-    while column >= 0:
-        column, rest = divmod(column, 26)
-        name, column = chr(65 + rest) + name, column - 1
-    return name

@@ -1,10 +1,9 @@
 """The lowering of rule sets to scoring programs, for every semantics."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import reduce
 from math import inf, isnan
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,18 +17,15 @@ from frri.export.program import (
     Program,
     Step,
     const,
-    kind_of,
     place,
 )
-from frri.rules.condition import Condition, NominalCondition, NumericCondition, is_strict
+from frri.rules.condition import Condition, NominalCondition, Side
 from frri.rules.inference import ABOVE_HALF, LARGEST_EXPONENT, SLIGHTLY_MORE, last_resort
 from frri.rules.rule import Rule
 from frri.rules.ruleset import RuleSet
 
 # Terms of one operation: compilers limit the depth of expressions.
 BLOCK = 100
-
-ValueT = TypeVar("ValueT")
 
 
 def lower(ruleset: RuleSet, block: int = BLOCK) -> Program:
@@ -40,20 +36,14 @@ def lower(ruleset: RuleSet, block: int = BLOCK) -> Program:
     return _Lowering(ruleset, block).program()
 
 
-@dataclass
 class _Lowering:
     """A program in the making."""
 
-    ruleset: RuleSet
-    block: int
-    steps: list[Step] = field(default_factory=list)
-    kinds: dict[str, str] = field(default_factory=dict)
-    shared: dict[Expr, Expr] = field(default_factory=dict)
-    conditions: dict[Condition, Expr] = field(default_factory=dict)
-    count: int = 0
-
-    def __post_init__(self) -> None:
-        self.attributes = {a.name: a for a in self.ruleset.attributes}
+    def __init__(self, ruleset: RuleSet, block: int) -> None:
+        self.ruleset, self.block, self.n_classes = ruleset, block, len(ruleset.classes)
+        self.attributes = {a.name: a for a in ruleset.attributes}
+        self.steps, self.count = list[Step](), 0
+        self.shared, self.conditions = dict[Expr, Expr](), dict[Condition, Expr]()
 
     def program(self) -> Program:
         """Lower columns, conditions, rules, scores, the decision and the probabilities."""
@@ -75,15 +65,16 @@ class _Lowering:
         found = decide.get(name, self._class_rules)()
         steps, self.steps = tuple(self.steps), []
         probabilities = tuple(self._probabilities(found)) if ruleset.classes else ()
-        outputs = found.prediction, found.score, found.rule, tuple(found.scores)
-        more = tuple(self.degrees), probabilities, self.kinds, self.conditions
+        labels = [Expr("label", (), label) for label in ruleset.classes]
+        prediction = _pick(found.decided, labels) if labels else found.score
+        outputs = prediction, found.score, found.rule, tuple(found.scores)
+        more = tuple(self.degrees), probabilities, self.conditions
         return Program(ruleset, steps, tuple(self.steps), *outputs, *more)
 
     def _let(self, name: str, value: Expr) -> Expr:
         """Append an assignment and return its name."""
-        self.kinds[name] = kind_of(value, self.kinds, self.ruleset.attributes)
         self.steps.append(Assignment(name, value))
-        return Expr("name", (), name)
+        return Expr("name", (), name, value.kind)
 
     def _lets(self, prefix: str, values: Iterable[Expr]) -> list[Expr]:
         """Append numbered assignments and return their names."""
@@ -112,11 +103,9 @@ class _Lowering:
             sides.append((tuple(self.steps), values))
         self.steps, self.shared = outer, shared
         (yes, held), (no, failed) = sides
-        for name, value in held.items():
-            self.kinds[name] = kind_of(value, self.kinds, self.ruleset.attributes)
         results = tuple((name, held[name], failed[name]) for name in held)
         self.steps.append(Branch(test, yes, no, results))
-        return {name: Expr("name", (), name) for name in held}
+        return {name: Expr("name", (), name, value.kind) for name, value in held.items()}
 
     def _chain(self, op: str, terms: Sequence[Expr], prefix: str) -> Expr:
         """Return a sum or product from left to right, in blocks that are not too deep."""
@@ -126,7 +115,7 @@ class _Lowering:
             total = Expr(op, (self._share(prefix, total), *block))
         return total
 
-    def _blocks(self, values: Sequence[ValueT]) -> list[Sequence[ValueT]]:
+    def _blocks(self, values: Sequence[Any]) -> list[Any]:
         return [values[k : k + self.block] for k in range(0, len(values), self.block)]
 
     def _largest(self, votes: Sequence[Expr]) -> list[Expr]:
@@ -167,7 +156,8 @@ class _Lowering:
         for j, attribute in enumerate(ruleset.attributes):
             if attribute.name not in ruleset.used_attributes:
                 continue
-            x = self._let(f"x{j + 1}", Expr("column", (), j))
+            kind = "text" if attribute.kind == "nominal" else "number"
+            x = self._let(f"x{j + 1}", Expr("column", (), j, kind))
             value = x
             for end, sign in ((arrays.highs.item(j), ">"), (arrays.lows.item(j), "<")):
                 if abs(end) < inf:
@@ -190,13 +180,11 @@ class _Lowering:
     def _condition(self, condition: Condition) -> Expr:
         """Return a condition's test, or its degree where it has a slope; named once."""
         if condition not in self.conditions:
-            x = self.values[condition.attribute]
+            x, name = self.values[condition.attribute], f"c{len(self.conditions) + 1}"
             if isinstance(condition, NominalCondition):
                 value = self._nominal(condition, x)
             else:
-                assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds
                 value = self._trapezoid(condition, x)
-            name = f"c{len(self.conditions) + 1}"
             self.conditions[condition] = self._let(name, value)
         return self.conditions[condition]
 
@@ -211,28 +199,22 @@ class _Lowering:
         holds = _if(_node("any", _node("missing", x), Expr("among", (x,), allowed)), *truths)
         return self._test_missing(x, holds)
 
-    def _trapezoid(self, condition: NumericCondition, x: Expr) -> Expr:
+    def _trapezoid(self, condition: Condition, x: Expr) -> Expr:
         """Return tests of crisp bounds, or the degree by slopes where these tests hold.
 
         1 is neutral and 0 absorbing in every t-norm, so that only slopes are joined. A missing
         value fails every test.
         """
         tests, degree = [], ONE
-        for core, support, inside, beyond in (
-            (condition.core_low, condition.support_low, ">=", ">"),
-            (condition.core_high, condition.support_high, "<=", "<"),
-        ):
-            if abs(core) == inf:
+        for side in condition.sides:
+            inside = _compare(x, side.sign, const(side.bound))
+            if side.is_crisp:
+                tests.append(inside)
                 continue
-            if core == support or is_strict(core, support):
-                strict = core != support
-                bound = const(support if strict else core)
-                tests.append(_compare(x, beyond if strict else inside, bound))
-                continue
-            fading = _node("div", self._distance(x, support, core), const(abs(core - support)))
-            fading = _if(_compare(x, beyond, const(support)), fading, ZERO)
+            fading = _node("div", _distance(x, side), const(abs(side.core - side.support)))
+            fading = _if(_compare(x, side.sign[0], const(side.support)), fading, ZERO)
             # No value lies on two slopes: outside one core, inside the other.
-            degree = _if(_compare(x, inside, const(core)), degree, fading)
+            degree = _if(inside, degree, fading)
         if degree == ONE:
             known = _if(_node("missing", x), Expr("truth", (), False), Expr("truth", (), True))
             return self._test_missing(x, _all(tests or [known]))
@@ -241,30 +223,17 @@ class _Lowering:
             degree = _if(_node("missing", x), ONE, degree)
         return degree
 
-    @staticmethod
-    def _distance(x: Expr, support: float, core: float) -> Expr:
-        """Return how far a value is on the inner side of the end of a support."""
-        end = const(support)
-        return _node("sub", x, end) if core >= support else _node("sub", end, x)
-
     def _uncut(self, rule: Rule, condition: Condition) -> Expr:
         """Return 1 in the core of a condition, falling outside, negative beyond the support."""
         outside = const(min(1.0 - 1.0 / rule.weight, 0.0))
         x, holds = self.values[condition.attribute], ONE
         if isinstance(condition, NominalCondition):
             return _if(self._condition(condition), ONE, outside)
-        assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds
         width = self.attributes[condition.attribute].width
-        for core, support, sign in (
-            (condition.core_high, condition.support_high, ">"),
-            (condition.core_low, condition.support_low, "<"),
-        ):
-            if abs(core) < inf:
-                crisp = core == support or is_strict(core, support)
-                slope = const(width if crisp else abs(core - support))
-                inner = -inf if sign == ">" else inf
-                distance = self._distance(x, support, inner)
-                holds = _if(_compare(x, sign, const(core)), _node("div", distance, slope), holds)
+        for side in reversed(condition.sides):
+            slope = const(width if side.is_crisp else abs(side.core - side.support))
+            outside_core = _compare(x, "<" if side.end == "low" else ">", const(side.core))
+            holds = _if(outside_core, _node("div", _distance(x, side), slope), holds)
         missing = ONE if self.ruleset.missing == "similar" else outside
         return self._share("u", _if(_node("missing", x), missing, holds))
 
@@ -273,8 +242,8 @@ class _Lowering:
     def _degree(self, r: int, rule: Rule) -> Expr:
         """Return the degree of a rule: its slopes joined where its tests hold."""
         found = [self._condition(condition) for condition in rule.conditions]
-        tests = [c for c in found if self.kinds[c.value] == "truth"]
-        slopes = [c for c in found if self.kinds[c.value] != "truth"]
+        tests = [c for c in found if c.kind == "truth"]
+        slopes = [c for c in found if c.kind != "truth"]
         degree = self._join(slopes)
         degree = _if(_all(tests), degree, ZERO) if tests else degree
         return self._let(f"d{r}", degree)
@@ -306,9 +275,8 @@ class _Lowering:
 
     def _fallback_votes(self) -> list[Expr]:
         """Return what each rule counts where none fires; only inside a branch."""
-        kind = last_resort(self.ruleset)
         vote = {"nearest": self._nearness, "stretched": self._stretched, "partial": self._partial}
-        return self._lets("n", map(vote[kind], self.ruleset))
+        return self._lets("n", map(vote[last_resort(self.ruleset)], self.ruleset))
 
     def _nearness(self, rule: Rule) -> Expr:
         if not rule.weight > 0.0:
@@ -318,7 +286,7 @@ class _Lowering:
 
     def _memberships(self, rule: Rule) -> list[Expr]:
         found = [self._condition(condition) for condition in rule.conditions]
-        return [_if(c, ONE, ZERO) if self.kinds[c.value] == "truth" else c for c in found]
+        return [_if(c, ONE, ZERO) if c.kind == "truth" else c for c in found]
 
     def _stretched(self, rule: Rule) -> Expr:
         """Return the degree of the longest beginning of a rule that holds, times its weight."""
@@ -347,7 +315,7 @@ class _Lowering:
 
     def _class_rules(self) -> "_Decision":
         """Return the class of the strongest, the added or the first rules, or of the fallback."""
-        kind, n_classes = self.ruleset.combination, len(self.ruleset.classes)
+        kind = self.ruleset.combination
         own = self._by_class(self.votes)
         first = NO_RULE
         if kind == "first":
@@ -359,7 +327,7 @@ class _Lowering:
             found = [self._chain("add", votes or [ZERO], "s_") for votes, _ in own]
         else:
             found = [self._max(votes or [ZERO]) for votes, _ in own]
-        costs = self.ruleset.score_factors.tolist() if kind != "first" else [1.0] * n_classes
+        costs = self.ruleset.score_factors.tolist() if kind != "first" else [1.0] * self.n_classes
         best, scores = [], []
         for c, (value, cost) in enumerate(zip(found, costs, strict=True), start=1):
             best.append(self._let(f"s{c}" if cost == 1.0 else f"b{c}", value))
@@ -376,8 +344,8 @@ class _Lowering:
             return {"decided": decided, "rule": rule} | _named("a", scores)
 
         result = self._branch(_compare(top, ">", ZERO), covered, self._uncovered)
-        amounts = [result[f"a{c}"] for c in range(1, n_classes + 1)]
-        return self._decided(result["decided"], scores, top, amounts, result["rule"])
+        amounts = [result[f"a{c}"] for c in range(1, self.n_classes + 1)]
+        return _Decision(result["decided"], scores, top, amounts, result["rule"])
 
     def _uncovered(self) -> dict[str, Expr]:
         """Return what the fallback decides: class, rule, and amounts for probabilities."""
@@ -406,12 +374,8 @@ class _Lowering:
     def _by_class(self, votes: Sequence[Expr]) -> list[tuple[list[Expr], list[int]]]:
         """Return the votes and the numbers of the rules of each class."""
         classes = self.ruleset.arrays.classes.tolist()
-        own = [[r for r, k in enumerate(classes) if k == c] for c in range(self._n_classes)]
+        own = [[r for r, k in enumerate(classes) if k == c] for c in range(self.n_classes)]
         return [([votes[r] for r in rules], [r + 1 for r in rules]) for rules in own]
-
-    @property
-    def _n_classes(self) -> int:
-        return len(self.ruleset.classes)
 
     def _strongest(
         self,
@@ -432,7 +396,7 @@ class _Lowering:
         scores = self._sums(self.ruleset.base)
         top = self._let("top", _few("max", scores))
         decided = self._let("decided", _node("index", top, *scores))
-        return self._decided(decided, scores, top, scores)
+        return _Decision(decided, scores, top, scores)
 
     def _sums(self, starts: Sequence[float], name: str = "s") -> list[Expr]:
         """Return for every start its sum with the votes of rules times their numbers."""
@@ -444,17 +408,6 @@ class _Lowering:
                     terms.append(vote if said[c] == 1.0 else _node("mul", vote, const(said[c])))
             sums.append(self._let(f"{name}{c + 1}", self._chain("add", terms, f"{name}_")))
         return sums
-
-    def _decided(
-        self,
-        decided: Expr,
-        scores: Sequence[Expr],
-        score: Expr,
-        amounts: Sequence[Expr],
-        rule: Expr = NO_RULE,
-    ) -> "_Decision":
-        labels = [Expr("label", (), label) for label in self.ruleset.classes]
-        return _Decision(_pick(decided, labels), score, rule, scores, amounts, decided)
 
     # ---------------------------------------------------------------- ordered classes
 
@@ -481,7 +434,7 @@ class _Lowering:
         after = [*scores[1:], ZERO]
         amounts = [_node("sub", a, b) for a, b in zip(scores, after, strict=True)]
         score = self._let("score", _pick(decided, scores))
-        return self._decided(decided, scores, score, amounts)
+        return _Decision(decided, scores, score, amounts)
 
     def _at_least_class(self) -> "_Decision":
         """Return the fraction of the votes for "at least" each class; see `frri.rules.inference`.
@@ -489,8 +442,7 @@ class _Lowering:
         The largest vote for a class falls from class to class, the largest against it rises: the
         thresholds without any vote are those between the classes `lowest` and `highest`.
         """
-        n_classes = self._n_classes
-        if n_classes == 1:
+        if self.n_classes == 1:
             return self._steps([ONE])
         pro, contra = self._sides(self.votes, ZERO, ("pro", "contra"))
         lowest = self._let("lowest", _first([_compare(p, "<=", ZERO) for p in pro]))
@@ -501,7 +453,7 @@ class _Lowering:
             lambda: _named("for", pro) | _named("against", contra),
         )
         scores = [ONE]
-        for t in range(1, n_classes):
+        for t in range(1, self.n_classes):
             votes, against = result[f"for{t}"], result[f"against{t}"]
             positive = _compare(votes, ">", ZERO)
             ratio = _node("div", against, _if(positive, votes, ONE))
@@ -513,7 +465,7 @@ class _Lowering:
         self, votes: Sequence[Expr], nothing: Expr, names: tuple[str, str]
     ) -> tuple[list[Expr], list[Expr]]:
         """Return per threshold the largest vote for "at least" its class, and against it."""
-        arrays, n_classes = self.ruleset.arrays, self._n_classes
+        arrays, n_classes = self.ruleset.arrays, self.n_classes
         own: dict[tuple[int, bool], list[Expr]] = {}
         rules = zip(votes, arrays.classes.tolist(), arrays.rising.tolist(), strict=True)
         for vote, k, rising in rules:
@@ -532,24 +484,18 @@ class _Lowering:
     ) -> dict[str, Expr]:
         """Decide thresholds without a vote by the nearest rules, or by the priors."""
         before = [0.0, *np.cumsum(self.ruleset.class_counts).tolist()]
-        ends = []
-        for at, sizes, alike in (
-            (lowest, before[:-1], range(self._n_classes)),
-            (highest, before[1:], range(1, self._n_classes + 1)),
-        ):
-            ends.append([_pick(at, [*map(const, values)]) for values in (sizes, alike)])
-        (below, below_alike), (up_to, up_to_alike) = ends
-        below, up_to = self._let("below", below), self._let("up_to", up_to)
+        alike = [const(number) for number in range(self.n_classes + 1)]
+        below = self._let("below", _pick(lowest, [*map(const, before[:-1])]))
+        up_to = self._let("up_to", _pick(highest, [*map(const, before[1:])]))
         # Classes without any prior have equal ones.
         possible = self._let("possible", _compare(up_to, ">", below))
-        below = self._let("from_size", _if(possible, below, below_alike))
-        up_to = self._let("to_size", _if(possible, up_to, up_to_alike))
-        near: Sequence[Expr] = ()
-        opposed: Sequence[Expr] = ()
+        below = self._let("from_size", _if(possible, below, _pick(lowest, alike[:-1])))
+        up_to = self._let("to_size", _if(possible, up_to, _pick(highest, alike[1:])))
+        near, opposed = list[Expr](), list[Expr]()
         if last_resort(self.ruleset) == "nearest":
             near, opposed = self._sides(self._fallback_votes(), const(-inf), ("near", "opposed"))
         votes, against = [], []
-        for t in range(1, self._n_classes):
+        for t in range(1, self.n_classes):
             here = _if(possible, const(before[t]), const(t))
             asked = _node("all", _compare(lowest, "<", place(t)), _compare(highest, ">=", place(t)))
             one, other = _node("sub", up_to, here), _node("sub", here, below)
@@ -566,7 +512,7 @@ class _Lowering:
 
     def _added_contributions(self) -> "_Decision":
         [number] = self._sums(self.ruleset.base)
-        return _Decision(number, number, NO_RULE, [number], [], NO_RULE)
+        return _Decision(NO_RULE, [number], number)
 
     def _weighted_mean(self) -> "_Decision":
         """Return the weighted mean of the rules; where none fires, the nearest rule or the base."""
@@ -588,7 +534,7 @@ class _Lowering:
             uncovered,
         )
         number = result["number"]
-        return _Decision(number, number, result["rule"], [number], [], NO_RULE)
+        return _Decision(NO_RULE, [number], number, rule=result["rule"])
 
     # ---------------------------------------------------------------- probabilities
 
@@ -649,14 +595,13 @@ class _Lowering:
 
 
 class _Decision(NamedTuple):
-    """The outputs of a program, and the unscaled probabilities."""
+    """The predicted class, the scores, the one of that class, unscaled probabilities, the rule."""
 
-    prediction: Expr
-    score: Expr
-    rule: Expr
-    scores: Sequence[Expr]
-    amounts: Sequence[Expr]
     decided: Expr
+    scores: Sequence[Expr]
+    score: Expr
+    amounts: Sequence[Expr] = ()
+    rule: Expr = NO_RULE
 
 
 def _named(prefix: str, values: Sequence[Expr]) -> dict[str, Expr]:
@@ -686,6 +631,12 @@ def _all(tests: Sequence[Expr]) -> Expr:
 
 def _first(tests: Sequence[Expr]) -> Expr:
     return Expr("first", tuple(tests)) if tests else place(0)
+
+
+def _distance(x: Expr, side: Side) -> Expr:
+    """Return how far a value is on the inner side of the end of a support."""
+    end = const(side.support)
+    return _node("sub", x, end) if side.end == "low" else _node("sub", end, x)
 
 
 def _pick(at: Expr, values: Sequence[Expr]) -> Expr:

@@ -156,7 +156,8 @@ class _Graph:
             if op in {"if", "pick", "add"}:
                 kind = self.scalars[args[-1]].kind
             else:
-                kind = "truth" if op in TESTS else self.program.kind(Expr(op, (), value))
+                is_text = op == "column" and self.ruleset.attributes[value].kind == "nominal"
+                kind = "truth" if op in TESTS else "text" if is_text else Expr(op).kind
             level = 1 + max((self.scalars[a].level for a in args), default=-1)
             self.known[key] = len(self.scalars)
             self.scalars.append(_Scalar(op, args, value, kind, level))

@@ -38,8 +38,8 @@ index               position of the first of `args[1:]` that equals `args[0]`, w
 pick                `args[1 + i]` where `args[0]` is the position i, which is one of these
 =================== ============================================================================
 
-`Program.kinds` has the kind of every name: number, truth, place, label or text; `Program.comments`
-has what names mean, for people.
+`Expr.kind` is the kind of a value: number, truth, place, label or text; `Program.comments` has what
+names mean, for people.
 
 Reading stays with the printer: a column is a number (dates in days since 1970, ordered categories
 by position, words of booleans as 1 and 0 where `Attribute.is_flag`), or of nominal columns a
@@ -61,9 +61,9 @@ class 1. The outputs are nodes:
 Decisions never depend on `exp`, which engines round differently.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from frri.rules.condition import Condition
 from frri.rules.ruleset import RuleSet
@@ -72,20 +72,27 @@ from frri.table import Attribute
 
 
 class Expr(NamedTuple):
-    """An expression: see the table of this module."""
+    """An expression: see the table of this module; `leaf_kind` is that of a name or a column."""
 
     op: str
     args: tuple["Expr", ...] = ()
     value: Any = None
+    leaf_kind: str = "number"
+
+    @property
+    def kind(self) -> str:
+        """The kind of the value: number, truth, place, label or text."""
+        op, args, _, leaf_kind = self
+        return args[-1].kind if op in {"if", "pick", "add"} else _KINDS.get(op, leaf_kind)
 
     @property
     def names(self) -> list[str]:
         """The names in the expression, with repetition."""
         found, queue = list[str](), [self]
         while queue:
-            op, args, value = queue.pop()
-            queue += args
-            found += [value] if op == "name" else []
+            node = queue.pop()
+            queue += node.args
+            found += [node.value] if node.op == "name" else []
         return found
 
 
@@ -135,7 +142,6 @@ class Program:
     scores: tuple[Expr, ...]
     degrees: tuple[Expr, ...]
     probabilities: tuple[Expr, ...]
-    kinds: Mapping[str, str]
     conditions: Mapping[Condition, Expr]
 
     @property
@@ -157,10 +163,6 @@ class Program:
         found |= {f"d{r}": rule_text(ruleset, rule) for r, rule in enumerate(ruleset, start=1)}
         return found | {f"p{c}": str(label) for c, label in enumerate(ruleset.classes, start=1)}
 
-    def kind(self, node: Expr) -> str:
-        """Return the kind of an expression: number, truth, place, label or text."""
-        return kind_of(node, self.kinds, self.ruleset.attributes)
-
 
 def flatten(steps: Sequence[Step]) -> Iterator[Assignment]:
     """Yield assignments only: both sides of a branch, and then the choice of each result."""
@@ -181,17 +183,6 @@ _KINDS = {
 }
 
 
-def kind_of(node: Expr, kinds: Mapping[str, str], attributes: Sequence[Attribute]) -> str:
-    """Return the kind of an expression, from the kinds of names."""
-    if node.op == "name":
-        return kinds[node.value]
-    if node.op == "column":
-        return "text" if attributes[node.value].kind == "nominal" else "number"
-    if node.op in {"if", "pick", "add"}:
-        return kind_of(node.args[-1], kinds, attributes)
-    return _KINDS.get(node.op, "number")
-
-
 def const(value: float) -> Expr:
     """Return a constant number."""
     return Expr("const", (), float(value))
@@ -203,3 +194,113 @@ def place(value: int) -> Expr:
 
 
 ZERO, ONE, NO_RULE = const(0.0), const(1.0), place(0)
+
+# ---------------------------------------------------------------- expressions as source code
+# Binding strength of operators, the same in all languages; everything else is closed.
+_LEVELS = {"if": 0, "any": 1, "all": 2, "compare": 3, "among": 3}
+_LEVELS |= {"add": 4, "sub": 4, "mul": 5, "div": 5}
+_CLOSED = 9
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "all": "and", "any": "or"}
+
+
+class ExpressionPrinter:
+    """Expressions of a program as source code; a subclass per language.
+
+    Attributes
+    ----------
+    signs : mapping
+        Operators between arguments, and comparisons that are written in another way.
+    functions : mapping
+        Templates of calls of functions.
+    missing : mapping
+        Templates of tests whether a number or a text is missing.
+    choice, sequence, find, pick, contains : str
+        Templates of `if` (test, value, other value), of several values, of the position of a value
+        (value, values), of the value at a position (position, values), and of the test whether a
+        value is one of several (value, values).
+    """
+
+    signs: ClassVar[Mapping[str, str]] = SIGNS
+    functions: ClassVar[Mapping[str, str]] = {"min": "min({})", "max": "max({})", "exp": "exp({})"}
+    missing: ClassVar[Mapping[str, str]]
+    choice: ClassVar[str]
+    sequence: ClassVar[str] = "[{}]"
+    contains: ClassVar[str]
+    find: ClassVar[str]
+    pick: ClassVar[str] = "{1}[{0}]"
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def literal(self, value: Any) -> str:
+        """Return a number, string or boolean as source code."""
+        raise NotImplementedError
+
+    def column(self, position: int) -> str:
+        """Return the reading of a column."""
+        raise NotImplementedError
+
+    def name(self, name: str) -> str:
+        """Return the name of a step."""
+        return name
+
+    def compare(self, node: Expr) -> str:
+        """Return a comparison."""
+        sign = self.signs.get(node.value, node.value)
+        return f" {sign} ".join(self.expression(arg, _LEVELS["compare"] + 1) for arg in node.args)
+
+    def among(self, value: str, categories: Sequence[str]) -> str:
+        """Return whether a category is one of several."""
+        texts = [self.literal(category) for category in categories]
+        if len(texts) == 1:
+            return f"{value} {self.signs.get('==', '==')} {texts[0]}"
+        return self.contains.format(value, self.several(texts))
+
+    def first(self, tests: Sequence[str]) -> str:
+        """Return the position of the first test that holds."""
+        true = self.literal(True)
+        return self.find.format(true, self.several([*tests, true]))
+
+    def index(self, value: str, values: Sequence[str]) -> str:
+        """Return the position of a value."""
+        return self.find.format(value, self.several(values))
+
+    def several(self, values: Sequence[str]) -> str:
+        """Return several values as one."""
+        is_tuple = self.sequence[0] == "("
+        return self.sequence.format(", ".join(values) + "," * (is_tuple and len(values) == 1))
+
+    def expression(self, node: Expr, level: int = 0) -> str:
+        """Return an expression, in parentheses if it binds more weakly than the level."""
+        op, args, value, _ = node
+        own = _LEVELS.get(op, _CLOSED)
+        if not args:
+            shown = self._leaf(op, value)
+        elif op == "if":
+            shown = self.choice.format(*(self.expression(a, k < 2) for k, a in enumerate(args)))
+        elif op == "compare":
+            shown = self.compare(node)
+        elif op in self.signs:
+            # From left to right: an equally strong argument needs parentheses unless it is first.
+            parts = [self.expression(arg, own + (k > 0)) for k, arg in enumerate(args)]
+            shown = f" {self.signs[op]} ".join(parts)
+        else:
+            shown = self._call(node)
+        return f"({shown})" if own < level else shown
+
+    def _leaf(self, op: str, value: Any) -> str:
+        if op == "name":
+            return self.name(value)
+        return self.column(value) if op == "column" else self.literal(value)
+
+    def _call(self, node: Expr) -> str:
+        op, args, value, _ = node
+        first, *others = texts = [self.expression(arg) for arg in args]
+        special: Mapping[str, Callable[[], str]] = {
+            "missing": lambda: self.missing[args[0].kind].format(first),
+            "among": lambda: self.among(first, value),
+            "pick": lambda: self.pick.format(first, self.several(others)),
+            "index": lambda: self.index(first, others),
+            "first": lambda: self.first(texts),
+        }
+        return special[op]() if op in special else self.functions[op].format(", ".join(texts))

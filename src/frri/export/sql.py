@@ -13,15 +13,14 @@ written where it is used, as far as databases allow.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
-from math import inf
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from frri.export.lowering import lower
 from frri.export.program import NO_RULE, Expr, Program, flatten
-from frri.export.script import escape_text
+from frri.export.scripts import escape_text
 from frri.export.sql_dialects import Dialect, find_dialect
 from frri.rules.inference import LARGEST_EXPONENT
 from frri.rules.rule import Label
@@ -136,14 +135,14 @@ def _prefix(given: list[str]) -> str:
 
 def _check_names(names: list[str]) -> None:
     """Refuse names that differ in case only: databases do not distinguish them."""
-    folded = [name.lower() for name in names]
-    for i, name in enumerate(names):
-        first = folded.index(folded[i])
-        if first < i:
+    seen: dict[str, str] = {}
+    for name in names:
+        if name.lower() in seen:
             raise ValueError(
-                f"The columns {names[first]!r} and {name!r} would have one name in SQL; "
+                f"The columns {seen[name.lower()]!r} and {name!r} would have one name in SQL; "
                 "choose other columns to keep, or other names."
             )
+        seen[name.lower()] = name
 
 
 class _Query:
@@ -202,10 +201,10 @@ class _Query:
         """Add tables, portion by portion of the steps; the last one has the wanted columns."""
         columns = [x for x, _, _ in self.program.columns]
         steps = self._closure(wanted, columns)
-        waiting = sorted(filter(self._is_kept, steps & self.definitions.keys()), key=self._order())
+        waiting = self._find_kept(steps)
         limit = self.dialect.most_columns
         while waiting:
-            room = (limit or inf) - 20 - len(columns) - len(self.always)
+            room = limit - 20 - len(columns) - len(self.always)
             portion, own = list[str](), set[str]()
             for name in waiting:
                 more = own | self._closure([name], columns).difference(columns)
@@ -223,18 +222,18 @@ class _Query:
             self._assign(columns, [name for name in self.definitions if name in own], kept)
             columns = kept
 
-    def _is_kept(self, name: str) -> bool:
-        """Return whether a value is kept for later portions: a number that rules result in."""
-        return not OF_RULES.fullmatch(name) and self.program.kinds[name] != "truth"
+    def _find_kept(self, steps: Collection[str]) -> list[str]:
+        """Return what is kept for later portions: numbers that rules result in.
 
-    def _order(self) -> Callable[[str], int]:
-        """Return the order of steps: by the last value of a rule that they need."""
-        order: dict[str, int] = {}
+        They are ordered by the last value of a rule that they need.
+        """
+        kept, order = list[str](), dict[str, int]()
         for k, (name, needs) in enumerate(self.needs.items()):
-            own = k if OF_RULES.fullmatch(name) else 0
-            order[name] = max([own, *(order.get(need, 0) for need in needs)])
-        positions = {name: k for k, name in enumerate(self.needs)}
-        return lambda name: order[name] * len(order) + positions[name]
+            is_of_rule = OF_RULES.fullmatch(name) is not None
+            order[name] = max([k * is_of_rule, *(order.get(need, 0) for need in needs)])
+            if name in steps and not is_of_rule and self.definitions[name].kind != "truth":
+                kept.append(name)
+        return sorted(kept, key=order.__getitem__)
 
     def _closure(self, wanted: Iterable[str], ends: Collection[str]) -> set[str]:
         """Return names and all that they depend on, but not what the ends depend on."""
@@ -257,7 +256,7 @@ class _Query:
             level = max((levels[n] for n in needs), default=0)
             depth = max((depths[n] for n in needs), default=0)
             depth += len(value.args) if value.op in SIGNS else 1
-            if self.program.kinds[name] == "truth" or (count[name] < 2 and depth < DEPTH):
+            if value.kind == "truth" or (count[name] < 2 and depth < DEPTH):
                 self.inlined.add(name)
                 levels[name], depths[name] = level, depth
             else:
@@ -273,7 +272,7 @@ class _Query:
 
     def _value(self, node: Expr) -> str:
         """Return the expression of a number, position, label or category."""
-        op, args, value = node
+        op, args, value, _ = node
         if op == "if":
             cases = []
             while node.op == "if":
@@ -312,7 +311,7 @@ class _Query:
 
     def _test(self, node: Expr) -> str:
         """Return a test that is false or NULL where it fails; there is no NOT."""
-        op, args, value = node
+        op, args, value, _ = node
         if op == "name":
             return self._test(self.definitions[value])
         if op in {"truth", "if"}:

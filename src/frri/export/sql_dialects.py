@@ -23,6 +23,7 @@ class Dialect:
     """
 
     name = "ansi"
+    aliases: tuple[str, ...] = ("standard",)
     real = "DOUBLE PRECISION"
     text_type = "VARCHAR"
     integer = "INTEGER"
@@ -33,7 +34,7 @@ class Dialect:
     barrier = ""
     least, greatest = "LEAST", "GREATEST"
     most_arguments = 1000
-    most_columns: int | None = None
+    most_columns: float = inf
     empty_names = False
     backslashes = False
     # How numbers and infinity are written, what stands for infinity, and the start of a string.
@@ -142,6 +143,7 @@ class DuckDB(Dialect):
     """DuckDB 1.0 or later."""
 
     name = "duckdb"
+    aliases = ()
     real = "DOUBLE"
     materialized = "AS MATERIALIZED"
     backslashes = True
@@ -161,6 +163,7 @@ class SQLite(Dialect):
     """SQLite 3.35 or later."""
 
     name = "sqlite"
+    aliases = ("sqlite3",)
     real = "REAL"
     text_type = "TEXT"
     materialized = "AS MATERIALIZED"
@@ -213,6 +216,7 @@ class PostgreSQL(Dialect):
     """PostgreSQL 12 or later. A literal with an exponent would be a decimal."""
 
     name = "postgresql"
+    aliases = ("postgres",)
     text_type = "TEXT"
     materialized = "AS MATERIALIZED"
     most_columns = 1600
@@ -241,6 +245,7 @@ class MySQL(Dialect):
     """MySQL 8.0.17 or later and MariaDB 10.5 or later; times are in UTC."""
 
     name = "mysql"
+    aliases = ("mariadb",)
     real = "DOUBLE"
     text_type = "CHAR"
     integer = "SIGNED"
@@ -267,6 +272,7 @@ class SQLServer(Dialect):
     """SQL Server 2022 or later, which has LEAST and GREATEST; not executed in tests."""
 
     name = "sqlserver"
+    aliases = ("mssql", "tsql", "sql server")
     real = "FLOAT"
     text_type = "NVARCHAR(4000)"
     truths = ("CAST(0 AS BIT)", "CAST(1 AS BIT)")
@@ -292,6 +298,7 @@ class BigQuery(Dialect):
     """GoogleSQL of BigQuery; not executed in tests."""
 
     name = "bigquery"
+    aliases: tuple[str, ...] = ("bq",)
     real = "FLOAT64"
     text_type = "STRING"
     integer = "INT64"
@@ -315,6 +322,7 @@ class Snowflake(Dialect):
     """Snowflake, where a literal may be a decimal; not executed in tests."""
 
     name = "snowflake"
+    aliases = ()
     real = "FLOAT"
     backslashes = doubled = True
     literal = "CAST('{}' AS FLOAT)"
@@ -330,6 +338,7 @@ class Spark(BigQuery):
     """Spark SQL 3.4 or later and Databricks; not executed in tests."""
 
     name = "spark"
+    aliases = ("sparksql", "databricks")
     real = "DOUBLE"
     integer = "INT"
     infinity = "Infinity"
@@ -348,18 +357,7 @@ _ALL = (SQLite(), DuckDB(), PostgreSQL(), MySQL(), SQLServer(), BigQuery(), Snow
 DIALECTS: dict[str, Dialect] = {d.name: d for d in (*_ALL, Dialect())}
 """Every dialect by name."""
 
-ALIASES = {
-    "sqlite3": "sqlite",
-    "postgres": "postgresql",
-    "mariadb": "mysql",
-    "mssql": "sqlserver",
-    "tsql": "sqlserver",
-    "sql server": "sqlserver",
-    "bq": "bigquery",
-    "sparksql": "spark",
-    "databricks": "spark",
-    "standard": "ansi",
-}
+ALIASES = {alias: d.name for d in DIALECTS.values() for alias in d.aliases}
 """Other names of dialects."""
 
 

@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any
 
 from frri._util import one_line
 from frri.rules.rule import Label
@@ -12,7 +12,6 @@ from frri.rules.ruleset import RuleSet
 from frri.rules.text import cell_text, decision_text, rule_columns
 
 Cell = Label | None
-CellT = TypeVar("CellT")
 
 
 def to_text(ruleset: RuleSet) -> str:
@@ -43,14 +42,11 @@ def to_markdown(ruleset: RuleSet) -> str:
     | --- | --- | --- | --- |
     | 1 | age &lt; 30 | no | 0.90 |
     """
-    titles, *rows = _table(ruleset, cell_text)
-    lines = [_markdown_line(titles), f"|{' --- |' * len(titles)}", *map(_markdown_line, rows)]
+    rows = _table(ruleset, cell_text)
+    lines = [f"| {' | '.join(map(_markdown_cell, cells))} |" for cells in rows]
+    lines.insert(1, f"|{' --- |' * len(rows[0])}")
     costs = ["", _markdown_cell(decision_text(ruleset))] if ruleset.costs else []
     return "\n".join([*lines, *costs])
-
-
-def _markdown_line(cells: list[str]) -> str:
-    return f"| {' | '.join(map(_markdown_cell, cells))} |"
 
 
 def _markdown_cell(cell: str) -> str:
@@ -164,7 +160,7 @@ def _csv_cell(cell: Cell) -> Cell:
     return f"'{cell}"
 
 
-def _table(ruleset: RuleSet, form: Callable[[str, Any], CellT]) -> list[list[CellT]]:
+def _table(ruleset: RuleSet, form: Callable[[str, Any], Any]) -> list[list[Any]]:
     """Return titles, and a row per rule: number, conditions, class, weight, statistics."""
     columns = rule_columns(ruleset)
     del columns["conditions"]

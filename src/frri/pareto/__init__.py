@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from frri._util import import_optional
-from frri.rules.condition import NumericCondition, is_strict
+from frri.rules.condition import NumericCondition
 from frri.rules.rule import Label, Rule
 from frri.rules.rule_statistics import class_positions
 from frri.rules.ruleset import RuleSet
@@ -106,14 +106,8 @@ class Frontier:
             "objects": self.n_objects,
             "default": self.default,
             "points": [
-                {
-                    "at_most": point.at_most,
-                    "rules": len(point.ruleset),
-                    "errors": point.errors,
-                    "bound": point.bound,
-                    "proved": point.proved,
-                    "certificate": point.certificate,
-                }
+                {"at_most": point.at_most, "rules": len(point.ruleset)}
+                | {key: getattr(point, key) for key in ("errors", "bound", "proved", "certificate")}
                 for point in self.points
             ],
         }
@@ -156,10 +150,6 @@ def frontier(
     time_limit : float, optional
         Limit in seconds for the proofs, shared among the sizes; None for no limit. Bounds that are
         not proven optimal in time depend on the machine.
-
-    Returns
-    -------
-    Frontier
 
     Examples
     --------
@@ -216,7 +206,8 @@ def _join_pools(pools: list[RuleSet]) -> RuleSet:
             key = rule.conditions, rule.consequent
             rules.setdefault(key, Rule(*key))
     # Without slopes, all t-norms are equal.
-    t_norms = list(dict.fromkeys(one.t_norm for one in pools if not _is_crisp(one)))
+    slopes = [(p, s) for p in pools for r in p for c in r.conditions for s in c.sides]
+    t_norms = list(dict.fromkeys(one.t_norm for one, side in slopes if not side.is_crisp))
     if len(t_norms) > 1:
         raise ValueError(
             "The rule sets of a pool must join conditions in the same way, got the t-norms "
@@ -241,17 +232,6 @@ def _weigh_rules(pool: RuleSet, X: Any, y: Any) -> RuleSet:
     return replace(pool, rules=tuple(rules), class_counts=tuple(sizes.astype(float).tolist()))
 
 
-def _is_crisp(ruleset: RuleSet) -> bool:
-    """Return whether every condition holds fully or not at all."""
-    return all(
-        core == support or is_strict(core, support)
-        for rule in ruleset
-        for c in rule.conditions
-        if isinstance(c, NumericCondition)
-        for core, support in ((c.core_low, c.support_low), (c.core_high, c.support_high))
-    )
-
-
 def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
     """Return a rule for every leaf of a scikit-learn tree or forest, each once.
 
@@ -265,10 +245,6 @@ def tree_rules(model: Any, X: Any, y: Any) -> RuleSet:
     model : fitted DecisionTreeClassifier, RandomForestClassifier or ExtraTreesClassifier
     X, y : table of numbers and labels
         Those that it was fitted to, for names, ranges and statistics.
-
-    Returns
-    -------
-    RuleSet
 
     Examples
     --------

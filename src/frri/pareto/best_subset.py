@@ -16,8 +16,8 @@ excludes candidates that no better subset contains.
 
 import math
 import time
-from dataclasses import dataclass
 from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,26 +38,13 @@ RESTARTS, QUICK = 20, 10_000_000
 SHORT = 8
 
 
-@dataclass(frozen=True)
-class BestSubset:
-    """The best subset found of a maximum size, and the proven bound on its errors.
-
-    Attributes
-    ----------
-    at_most : int
-        Maximum number of candidates.
-    selected : ndarray of int64
-        The selected candidates, ascending.
-    errors : int
-        Number of misclassified samples, or the sum of their weights.
-    bound : int
-        Proven lower bound on the errors of all subsets of at most that size.
-    """
+class BestSubset(NamedTuple):
+    """The best subset found of a maximum size, and the proven bound on its errors."""
 
     at_most: int
-    selected: Ints
-    errors: int
-    bound: int
+    selected: Ints  # ascending
+    errors: int  # misclassified samples, or the sum of their weights
+    bound: int  # on the errors of all subsets of at most that size
 
 
 def find_best_subsets(

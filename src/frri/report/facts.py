@@ -20,19 +20,11 @@ from numpy.typing import NDArray
 from frri import __version__
 from frri._util import Floats, Positions
 from frri.explain.explanation import FALLBACKS
-from frri.rules import Rule, RuleSet, RuleStatistics
+from frri.rules import Rule, RuleSet, RuleStatistics, measures
 from frri.rules.contributions import permutation_importance
 from frri.rules.inference import Decision
 from frri.rules.json_format import About
-from frri.rules.measures import (
-    accuracy,
-    balanced_accuracy,
-    confusion,
-    evaluation_of,
-    measure_regression,
-    wilson,
-)
-from frri.rules.rule import label_array
+from frri.rules.rule import as_labels
 from frri.rules.rule_statistics import class_positions, is_training_table
 from frri.rules.semantics import COUNTABLE
 from frri.rules.text import condition_texts
@@ -186,26 +178,19 @@ class _Table:
         if not len(self.matrix):
             raise ValueError("The table has no rows; give one with rows, or none at all.")
         self.decision = Decision(ruleset, self.matrix)
-        self.statistics: tuple[RuleStatistics, ...] | None = None
+        self.labels = None if y is None else as_labels(y, len(self))
         self.classes: Positions | None = None
-        self.truth: NDArray[Any] | None = None
         if ruleset.task == "regression":
             self.answers = self.decision.answers
-            if y is not None:
-                self.truth = check_quantities(np.asarray(y), ruleset.target)
-                if self.truth.shape != self.answers.shape:
-                    raise ValueError(
-                        f"Expected {len(self)} numbers, one per row, got {len(self.truth)}."
-                    )
-            self.scale = number_scale(ruleset, self.answers if y is None else self.truth)
-            if self.truth is not None:
-                self.classes = find_levels(self.truth, self.scale["edges"])
+            if self.labels is not None:
+                self.labels = check_quantities(self.labels, ruleset.target)
+            self.scale = number_scale(ruleset, self.answers if y is None else self.labels)
+            if self.labels is not None:
+                self.classes = np.searchsorted(self.scale["edges"], self.labels, side="right")
         elif y is not None:
-            self.truth = self.classes = class_positions(ruleset, y, len(self))
+            self.classes = class_positions(ruleset, y, len(self))
         if y is not None:
-            self.measured = ruleset.statistics(self.rows(slice(None)), y)
-            if ruleset.semantics.name in COUNTABLE:
-                self.statistics = self.measured
+            self.statistics = ruleset.statistics(self.rows(slice(None)), y)
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -213,19 +198,6 @@ class _Table:
     def rows(self, chosen: Positions | slice) -> EncodedTable:
         """Return some of the samples."""
         return EncodedTable(self.matrix[chosen], self.ruleset.attributes)
-
-    def labels(self, chosen: Positions | slice) -> NDArray[Any]:
-        """Return the true labels, or numbers, of some of the samples."""
-        assert self.truth is not None  # noqa: S101 - only asked where it is known
-        truth = self.truth[chosen]
-        return label_array(self.ruleset.classes)[truth] if self.ruleset.classes else truth
-
-    def is_training(self) -> bool | None:
-        """Return whether the samples are those of the training, None where it is unknown."""
-        rules = self.ruleset
-        if self.truth is None or not len(rules) or any(rule.statistics is None for rule in rules):
-            return None
-        return is_training_table(rules, self.matrix, self.labels(slice(None)), self.measured)
 
 
 # ------------------------------------------------------------------ without samples
@@ -239,6 +211,9 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
         n_training = None if set(ruleset.class_counts) <= {1} else sum(ruleset.class_counts)
     for elsewhere in ("rows", "columns", "log", "intervals", "path", "evaluation", "selection"):
         about.pop(elsewhere, None)
+    is_training, known = None, [rule.statistics for rule in ruleset]
+    if table is not None and table.labels is not None and known and None not in known:
+        is_training = is_training_table(ruleset, table.matrix, table.labels, table.statistics)
     ends = "its ends" if ruleset.clip else "they are"
     traits = [
         ["Conditions joined by", ruleset.t_norm.replace("_", " ")],
@@ -253,8 +228,8 @@ def _overview(ruleset: RuleSet, table: _Table | None) -> dict[str, Any]:
         "n_training": n_training if isinstance(n_training, (int, float)) else None,
         "n_rules": len(ruleset),
         "n_conditions": sum(len(rule.conditions) for rule in ruleset),
-        "is_training": None if table is None else table.is_training(),
-        "evaluation": evaluation_of(ruleset),
+        "is_training": is_training,
+        "evaluation": measures.evaluation_of(ruleset),
         "how": f"{HOW[ruleset.semantics.name]} Where no rule fires, {FALLBACKS[ruleset.fallback]}."
         + COSTS * bool(ruleset.costs),
     }
@@ -385,14 +360,15 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
     }
     correct = None
     if not ruleset.classes:
-        truth, answers = table.truth, table.answers
+        truth, answers = table.labels, table.answers
+        levels = np.searchsorted(table.scale["edges"], answers[sample], side="right")
         result["data"] |= {
             "truth": None if truth is None else encode_numbers(truth[sample]),
             "answers": encode_numbers(answers[sample]),
-            "decided": encode_codes(find_levels(answers[sample], table.scale["edges"])),
+            "decided": encode_codes(levels),
         }
         if truth is not None:
-            result["performance"] = measure_regression(truth, answers)
+            result["performance"] = measures.measure_regression(truth, answers)
     else:
         sizes = None
         if table.classes is not None:
@@ -407,12 +383,12 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
             own = deciding == r
             hits = None if correct is None else int(correct[own].sum())
             known["decides"] = {"rows": int(own.sum()), "right": hits}
-    if table.truth is None:
+    if table.labels is None:
         return
     shuffled = np.random.default_rng(seed).permutation(sample)
     affordable = EFFORT // max(len(ruleset) * len(ruleset.used_attributes), 1)
     chosen = shuffled[: min(ENOUGH_ROWS, max(affordable, 100))]
-    rows, labels = table.rows(chosen), table.labels(chosen)
+    rows, labels = table.rows(chosen), table.labels[chosen]
     lost = permutation_importance(ruleset, rows, labels, repeats=REPEATS, seed=seed)
     drops = {one.attribute: one.drop for one in lost}
     for attribute in result["attributes"]:
@@ -421,7 +397,7 @@ def _add_data(result: dict[str, Any], table: _Table, sample: Positions, seed: in
 
 def _rules(table: _Table, sample: Positions) -> list[dict[str, Any]]:
     """Return statistics of each rule, on all samples or without classes on the embedded ones."""
-    if table.statistics is not None:
+    if table.labels is not None and table.ruleset.semantics.name in COUNTABLE:
         return [_statistics(known) | {"n_rows": len(table)} for known in table.statistics]
     covers = table.ruleset.covers(table.rows(sample))
     once = covers.sum(axis=1) == 1
@@ -435,14 +411,12 @@ def _rules(table: _Table, sample: Positions) -> list[dict[str, Any]]:
 def _performance(table: _Table, classes: Positions) -> dict[str, Any]:
     """Return the quality of decisions, and of the majority class of training or of the samples."""
     counts, decided = table.ruleset.class_counts, table.decision.index
-    majority = int(np.argmax(counts))
-    if len(set(counts)) == 1:
-        majority = int(np.bincount(classes, minlength=len(counts)).argmax())
+    majority = int(np.argmax(counts)) if len(set(counts)) > 1 else measures.majority(classes)[0]
     return {
-        "accuracy": accuracy(classes, decided),
-        "balanced_accuracy": balanced_accuracy(classes, decided),
-        "confusion": confusion(classes, decided),
-        "interval": list(wilson(int((decided == classes).sum()), len(classes))),
+        "accuracy": measures.accuracy(classes, decided),
+        "balanced_accuracy": measures.balanced_accuracy(classes, decided),
+        "confusion": measures.confusion(classes, decided),
+        "interval": list(measures.wilson(int((decided == classes).sum()), len(classes))),
         "always": [majority, float((classes == majority).mean())],
     }
 
@@ -496,11 +470,6 @@ def number_scale(ruleset: RuleSet, numbers: Floats | None) -> dict[str, Any]:
         "edges": edges,
         "said": around if adds else edges,
     }
-
-
-def find_levels(numbers: Floats, edges: list[float]) -> Positions:
-    """Return the level of each number, from 0."""
-    return np.searchsorted(edges, numbers, side="right")
 
 
 # ------------------------------------------------------------------ columns of numbers

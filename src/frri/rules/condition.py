@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, nextafter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,45 @@ from numpy.typing import ArrayLike
 from frri._util import Floats
 from frri.table.columns import plain_column
 from frri.table.encode import category_codes
+
+
+class Side(NamedTuple):
+    """A bound of a numeric condition.
+
+    Parameters
+    ----------
+    end : {"low", "high"}
+    core, support : float
+        Where the condition begins to hold fully, and to hold at all.
+    is_strict : bool
+        Whether core and support are neighbouring numbers, as in `< b` and `> b`.
+    """
+
+    end: str
+    core: float
+    support: float
+    is_strict: bool
+
+    @classmethod
+    def of(cls, end: str, core: float, support: float) -> "tuple[Side, ...]":
+        """Return one side, or none if it is open."""
+        is_strict = core != support and nextafter(core, support) == support
+        return (cls(end, core, support, is_strict),) if abs(core) < inf else ()
+
+    @property
+    def is_crisp(self) -> bool:
+        """Whether there is no slope: the condition holds fully or not at all."""
+        return self.core == self.support or self.is_strict
+
+    @property
+    def sign(self) -> str:
+        """The comparison of values with `bound` by which a crisp side holds."""
+        return (">" if self.end == "low" else "<") + "=" * (not self.is_strict)
+
+    @property
+    def bound(self) -> float:
+        """The bound of a crisp side; the core of any other."""
+        return self.support if self.is_strict else self.core
 
 
 @dataclass(frozen=True)
@@ -25,6 +65,11 @@ class Condition(ABC):
     """
 
     attribute: str
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The bounds of a numeric condition, the lower one first; none where a side is open."""
+        return ()
 
     @abstractmethod
     def membership(self, values: ArrayLike) -> Floats:
@@ -81,6 +126,12 @@ class NumericCondition(Condition):
     def trapezoid(self) -> tuple[float, float, float, float]:
         """The four bounds in ascending order."""
         return self.support_low, self.core_low, self.core_high, self.support_high
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The bounds, the lower one first; none where a side is open."""
+        low = Side.of("low", self.core_low, self.support_low)
+        return low + Side.of("high", self.core_high, self.support_high)
 
     def membership(self, values: ArrayLike) -> Floats:
         """Return the degree to which values satisfy the condition; 0 for a missing one (NaN)."""
@@ -163,9 +214,10 @@ def join_ranges(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     places = defaultdict[str, list[int]](list)
     for condition in conditions:
         for place in places[condition.attribute]:
-            pair = sides_of(found[place], condition)
-            if pair is not None and pair[0].core_low <= pair[1].core_high:
-                ends = *pair[0].trapezoid[:2], *pair[1].trapezoid[2:]
+            sides = sides_of(found[place], condition)
+            if sides and sides[0].core <= sides[1].core:
+                low, high = sides
+                ends = low.support, low.core, high.core, high.support
                 found[place] = NumericCondition(condition.attribute, *ends)
                 break
         else:
@@ -174,17 +226,10 @@ def join_ranges(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     return tuple(found)
 
 
-def sides_of(one: Condition, other: Condition) -> tuple[NumericCondition, NumericCondition] | None:
-    """Return a lower and an upper bound of the same feature in this order; None for other pairs."""
-    if one.attribute == other.attribute:
-        for low, high in ((one, other), (other, one)):
-            if isinstance(low, NumericCondition) and isinstance(high, NumericCondition):
-                open_sides = low.core_high == inf and high.core_low == -inf
-                if open_sides and low.core_low > -inf and high.core_high < inf:
-                    return low, high
-    return None
-
-
-def is_strict(core: float, support: float) -> bool:
-    """Return whether core and support are neighbouring numbers, as in `< b` and `> b`."""
-    return core != support and nextafter(core, support) == support
+def sides_of(one: Condition, other: Condition) -> tuple[Side, ...]:
+    """Return a lower and an upper bound of the same feature in this order; none of other pairs."""
+    first, second = one.sides, other.sides
+    if one.attribute != other.attribute or len(first) != 1 or len(second) != 1:
+        return ()
+    low, high = (first[0], second[0]) if first[0].end == "low" else (second[0], first[0])
+    return (low, high) if low.end != high.end else ()

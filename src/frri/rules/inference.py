@@ -197,7 +197,7 @@ class Decision:
             return np.broadcast_to(priors, (len(silent), len(priors)))
         nothing = -np.inf if kind == "nearest" else 0.0
         values = self._map_blocks(
-            lambda block: _best_per_class(arrays, _VOTES[kind](arrays, block), nothing), silent
+            lambda block: best_per_class(arrays, _VOTES[kind](arrays, block), nothing), silent
         )
         if kind == "nearest":
             return values
@@ -237,7 +237,7 @@ def _find_strongest(arrays: RuleArrays, votes: Floats, index: Positions) -> Posi
     return np.where(own.any(axis=1), best, -1)
 
 
-def _best_per_class(arrays: RuleArrays, values: Floats, nothing: float = 0.0) -> Floats:
+def best_per_class(arrays: RuleArrays, values: Floats, nothing: float = 0.0) -> Floats:
     """Return samples x classes: the largest value of the rules of each class."""
     best = np.full((len(values), len(arrays.labels)), nothing)
     for c, own in arrays.of_classes:
@@ -293,7 +293,7 @@ def compute_scores(ruleset: "RuleSet", degrees: Floats, near: Floats | None = No
     arrays, name = ruleset.arrays, ruleset.semantics.name
     weighted = degrees * arrays.weights
     if name == "best-rule":
-        return _best_per_class(arrays, weighted) * ruleset.score_factors
+        return best_per_class(arrays, weighted) * ruleset.score_factors
     if name == "added-votes":
         scores = np.zeros((len(weighted), len(arrays.labels)))
         for c, own in arrays.of_classes:

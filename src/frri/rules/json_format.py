@@ -40,10 +40,10 @@ LARGEST_LABEL = 2**64
 DEEPEST = 16
 MOST_DIGITS = 40
 SURROGATE = re.compile("[\ud800-\udfff]")
-# What a rule need not have.
-_OPTIONAL = tuple(field.name for field in fields(Rule))[3:]
 # Statistics of a rule that are null where they are undefined; others are left out.
 _RATIOS = ("precision", "lift")
+# The ends of messages about unknown keys, by version.
+_UNKNOWN = {1: "version 1 of the format does not have", 2: "is not part of the format"}
 
 
 class About(Mapping[str, Any]):
@@ -165,7 +165,7 @@ def from_json(content: str) -> "RuleSet":
         parsed = json.loads(
             content,
             object_pairs_hook=_without_duplicates,
-            parse_constant=lambda name: _check(name, {"type": "number"}, VERSION),  # NaN
+            parse_constant=lambda name: _parse(name, {"type": "number"}, VERSION),  # NaN
             parse_int=_parse_int,
         )
     except json.JSONDecodeError as error:
@@ -243,9 +243,9 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
         "then": rule.consequent,
         "weight": rule.weight,
     }
-    for field in fields(rule):
+    for field in fields(rule)[3:]:
         value = getattr(rule, field.name)
-        if field.name not in _OPTIONAL or value == field.default:
+        if value == field.default:
             continue
         if field.name == "statistics":
             pairs = asdict(value).items()
@@ -254,13 +254,12 @@ def _rule_to_dict(rule: Rule) -> dict[str, Any]:
     return content
 
 
-def _condition_to_dict(condition: Condition) -> dict[str, Any]:
-    if isinstance(condition, NominalCondition):
-        content = {"attribute": condition.attribute, "values": sorted(condition.values)}
-        return content | {"excludes": True} if condition.excludes else content
-    assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
-    bounds = [_finite(bound) for bound in condition.trapezoid]
-    return {"attribute": condition.attribute, "trapezoid": bounds}
+def _condition_to_dict(condition: Any) -> dict[str, Any]:
+    if isinstance(condition, NumericCondition):
+        bounds = [_finite(bound) for bound in condition.trapezoid]
+        return {"attribute": condition.attribute, "trapezoid": bounds}
+    content = {"attribute": condition.attribute, "values": sorted(condition.values)}
+    return content | {"excludes": True} if condition.excludes else content
 
 
 def _finite(value: float) -> float | None:
@@ -279,41 +278,46 @@ def from_dict(content: Mapping[str, Any]) -> "RuleSet":
             f"and {VERSION}; install the frri that wrote it or save it again."
         )
     try:
-        _check(content, _schema(version), version, "ruleset")
-        return _read_ruleset(_from_version_1(content) if version == 1 else content)
+        parsed = _parse(content, _schema(version), version, "ruleset")
+        return _read_ruleset(_from_version_1(parsed) if version == 1 else parsed)
     except ValueError as error:
         # Names and labels are the file's, and may be of any length.
         raise ValueError(str(error)[:500]) from None
 
 
-def _check(value: Any, form: Mapping[str, Any], version: int, name: str = "") -> None:
-    """Check the types and keys of a value by the JSON Schema; constructors check the rest."""
+def _parse(value: Any, form: Mapping[str, Any], version: int, name: str = "") -> Any:
+    """Return a value, checked by the JSON Schema, with tuples for lists and floats for numbers.
+
+    Types and keys are checked here; constructors check the rest.
+    """
     if "$ref" in form:
         name = form["$ref"].rpartition("/")[2]
-        return _check(value, _schema(version)["$defs"][name], version, name)
+        form = _schema(version)["$defs"][name]
     if "oneOf" in form:
         form, other = form["oneOf"]
-        null = value is None and other["type"] == "null"
+        if value is None and other["type"] == "null":
+            return None
         fits_other = _is_object(value) and other.get("required", [""])[-1] in value
-        return None if null else _check(value, other if fits_other else form, version, name)
+        return _parse(value, other if fits_other else form, version, name)
     kind = name if name in _VALUES else form.get("type", "string" if "enum" in form else "any")
     wanted, fits = _VALUES[kind]
     if not fits(value):
         wanted = wanted.replace("the ", "a ")
         raise ValueError(f"The saved rule set has {reprlib.repr(value)} where {wanted} belongs.")
-    for item in value if kind == "array" else ():
-        _check(item, form["items"], version)
-    for key in form.get("required", ()):
-        if key not in value:
-            raise ValueError(f"The saved rule set lacks {key!r} in {wanted}.")
-    for key, item in value.items() if "properties" in form else ():
+    if kind == "array":
+        return tuple([_parse(item, form["items"], version) for item in value])
+    if "properties" not in form:
+        return float(value) if kind == "number" else value
+    lacking = [key for key in form.get("required", ()) if key not in value]
+    if lacking:
+        raise ValueError(f"The saved rule set lacks {lacking[0]!r} in {wanted}.")
+    found = {}
+    for key, item in value.items():
         if key not in form["properties"]:
-            unknown = "is not part of the format"
-            problem = unknown if version == VERSION else "version 1 of the format does not have"
-            shown = reprlib.repr(key)
-            raise ValueError(f"The saved rule set has {shown} in {wanted}, which {problem}.")
-        _check(item, form["properties"][key], version)
-    return None
+            unknown = f"{reprlib.repr(key)} in {wanted}, which {_UNKNOWN[version]}"
+            raise ValueError(f"The saved rule set has {unknown}.")
+        found[key] = _parse(item, form["properties"][key], version)
+    return found
 
 
 def _is_text(value: Any) -> bool:
@@ -385,14 +389,14 @@ def _read_ruleset(content: Mapping[str, Any]) -> "RuleSet":
     ruleset = RuleSet(
         tuple(map(_read_rule, content["rules"])),
         tuple(map(_read_attribute, content["attributes"])),
-        tuple(content["classes"]),
+        content["classes"],
         content["target"],
-        class_counts=_floats(content["class_counts"]),
+        class_counts=content["class_counts"],
         about=About(content.get("about", {})).edited(0),
         semantics=semantics,
-        base=_floats(content.get("base", ())),
-        trust=float(content.get("trust", 1.0)),
-        costs=_floats(content.get("costs", ())),
+        base=content.get("base", ()),
+        trust=content.get("trust", 1.0),
+        costs=content.get("costs", ()),
     )
     known = [rule.statistics.support for rule in ruleset if rule.statistics is not None]
     n_classes = len(ruleset.classes)
@@ -403,34 +407,25 @@ def _read_ruleset(content: Mapping[str, Any]) -> "RuleSet":
 
 
 def _read_attribute(content: Mapping[str, Any]) -> Attribute:
-    found = dict(content)
-    name, kind, categories = found["name"], found["kind"], found.get("categories")
+    name, kind, categories = content["name"], content["kind"], content.get("categories")
     if kind not in KINDS:
         raise ValueError(f"Attribute {name!r} is of unknown kind {kind!r}.")
     if categories is not None:
         if len(set(categories)) < len(categories):
             raise ValueError(f"Attribute {name!r} has a category twice.")
-        return Attribute(**found | {"categories": tuple(categories)})
-    low, high = _bound(found["low"], -inf), _bound(found["high"], inf)
+        return Attribute(**content)
+    low, high = _fill_open((content["low"], content["high"]), (-inf, inf))
     if low > high:
         raise ValueError(f"Attribute {name!r} ranges from {low} down to {high}.")
-    typical = {"typical": float(found["typical"])} if "typical" in found else {}
-    return Attribute(**found | {"low": low, "high": high, **typical})
+    return Attribute(**{**content, "low": low, "high": high})
 
 
 def _read_rule(content: Mapping[str, Any]) -> Rule:
-    found = {key: content[key] for key in _OPTIONAL if content.get(key) is not None}
-    for key in {"distribution", "partial_weights", "votes"} & set(found):
-        found[key] = _floats(found[key])
+    found = {key: value for key, value in content.items() if value is not None}
+    conditions = tuple(map(_read_condition, found.pop("if")))
     if "statistics" in found:
-        known = found["statistics"]
-        ratios = {key: _bound(known[key], None) for key in _RATIOS}
-        ratios |= {key: float(known[key]) for key in ("mean", "deviation") if key in known}
-        found["statistics"] = RuleStatistics(
-            **known | ratios | {"support": tuple(known["support"])}
-        )
-    conditions = tuple(map(_read_condition, content["if"]))
-    return Rule(conditions, content["then"], float(content["weight"]), **found)
+        found["statistics"] = RuleStatistics(**found["statistics"])
+    return Rule(conditions, found.pop("then"), **found)
 
 
 def _read_condition(content: Mapping[str, Any]) -> Condition:
@@ -441,14 +436,9 @@ def _read_condition(content: Mapping[str, Any]) -> Condition:
     bounds = content["trapezoid"]
     if len(bounds) != 4:
         raise ValueError(f"The condition on {name!r} must have four bounds, got {len(bounds)}.")
-    ends = zip(bounds, (-inf, -inf, inf, inf), strict=True)
-    return NumericCondition(name, *(_bound(bound, end) for bound, end in ends))
+    return NumericCondition(name, *_fill_open(bounds, (-inf, -inf, inf, inf)))
 
 
-def _bound(value: float | None, end: Any) -> Any:
-    """Return a number, or what null stands for."""
-    return end if value is None else float(value)
-
-
-def _floats(values: Iterable[float]) -> tuple[float, ...]:
-    return tuple(map(float, values))
+def _fill_open(bounds: Iterable[float | None], ends: Iterable[float]) -> list[float]:
+    """Return bounds with infinite ends in the place of null."""
+    return [e if bound is None else bound for bound, e in zip(bounds, ends, strict=True)]

@@ -69,9 +69,9 @@ def confusion(classes: Positions, decided: Positions) -> list[list[int]]:
     return list(np.column_stack([pairs, counts]).tolist())
 
 
-def majority(classes: Positions, weights: Floats | None = None) -> tuple[int, float]:
-    """Return the majority class, by samples or weights, and the accuracy of that baseline."""
-    counts = np.bincount(classes, weights)
+def majority(classes: Positions) -> tuple[int, float]:
+    """Return the majority class, and the accuracy of that baseline."""
+    counts = np.bincount(classes)
     return int(counts.argmax()), float(counts.max() / counts.sum())
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -162,9 +161,7 @@ class Rule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "consequent", plain_scalar(self.consequent))
-        object.__setattr__(self, "conditions", tuple(self.conditions))
-        object.__setattr__(self, "partial_weights", tuple(self.partial_weights))
-        for name in ("distribution", "votes"):
+        for name in ("conditions", "partial_weights", "distribution", "votes"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, tuple(getattr(self, name)))
 
@@ -256,8 +253,9 @@ def _find_condition_problems(condition: Condition, kind: str | None) -> Iterator
         yield f"uses {condition.attribute!r}, which is not an attribute."
     if isinstance(condition, NumericCondition) == (kind == "nominal"):
         yield f"{where} that does not fit a {kind} attribute."
-    if kind == "date" and isinstance(condition, NumericCondition):
-        farthest = max((abs(end) for end in condition.trapezoid if isfinite(end)), default=0.0)
+    if kind == "date":
+        ends = (abs(end) for side in condition.sides for end in (side.core, side.support))
+        farthest = max(ends, default=0.0)
         if farthest > FARTHEST_DATE:
             limit = f"they may be {FARTHEST_DATE:g} days away"
             yield f"{where} beyond all dates, {farthest:g} days from 1970; {limit}."

@@ -10,14 +10,7 @@ from unicodedata import bidirectional
 import numpy as np
 
 from frri._util import one_line
-from frri.rules.condition import (
-    Condition,
-    NominalCondition,
-    NumericCondition,
-    is_strict,
-    join_ranges,
-    sides_of,
-)
+from frri.rules.condition import Condition, NominalCondition, join_ranges, sides_of
 from frri.rules.semantics import COUNTABLE
 from frri.table import Attribute
 
@@ -27,8 +20,8 @@ if TYPE_CHECKING:
 
 # Largest and smallest votes that are shown, if there are more than both together.
 SHOWN_VOTES = 3
-# Slopes that do not end within the range.
-BEYOND = ("below", "above")
+# Words for where a slope ends, by its side, and those for an end that is not within the range.
+UP_TO, BEYOND = {"low": "from", "high": "to"}, {"low": "below", "high": "above"}
 _RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
 
@@ -169,20 +162,22 @@ def crossing_text(one: Condition, other: Condition, attribute: Attribute | None)
 
     Examples
     --------
+    >>> from frri import NumericCondition
     >>> at_least = NumericCondition("dose", support_low=-2, core_low=0)
     >>> at_most = NumericCondition("dose", core_high=-1.5, support_high=1)
     >>> crossing_text(at_most, at_least, None)
     'dose about -0.5 (partly from -2 to 1)'
     """
-    low, high = sides_of(one, other) or (None, None)
-    if low is None or high is None or low.support_low >= high.support_high:
+    sides = sides_of(one, other)
+    if not sides or (attribute is not None and attribute.kind == "ordinal"):
         return ""
-    if attribute is not None and attribute.kind == "ordinal":
+    low, high = sides
+    start, end = low.support, high.support
+    if start >= end:
         return ""
-    start, end = low.support_low, high.support_high
-    top = min(max((start + end) / 2.0, high.core_high), low.core_low)
+    top = min(max((start + end) / 2.0, high.core), low.core)
     show = _number if attribute is None else attribute.show
-    return f"{isolate(low.attribute)} about {show(top)} (partly from {show(start)} to {show(end)})"
+    return f"{isolate(one.attribute)} about {show(top)} (partly from {show(start)} to {show(end)})"
 
 
 def condition_text(
@@ -194,6 +189,7 @@ def condition_text(
 
     Examples
     --------
+    >>> from frri import NumericCondition
     >>> age = Attribute("age", 0, 100)
     >>> condition_text(NumericCondition("age", 20, 30, 40, 55.5), age)
     '30 <= age <= 40 (partly from 20 to 55.5)'
@@ -217,37 +213,32 @@ def condition_text(
             sign, word = "!=", "not in"
         one = f"{name} {sign} {values[0]}"
         return one if len(values) == 1 else f"{name} {word} {{{', '.join(values)}}}"
-    assert isinstance(condition, NumericCondition)  # noqa: S101 - there are two kinds of conditions
     if attribute is not None and attribute.kind == "ordinal":
         return _ordinal_text(condition, attribute)
     show = _number if attribute is None else attribute.show
-    support_low, core_low, core_high, support_high = condition.trapezoid
     # Clipped values never get past the range: an end beyond it is never reached.
     least, most = (attribute.low, attribute.high) if clip and attribute else (-inf, inf)
-    ends, signs, slopes = [], [], []
-    for core, support in ((core_low, support_low), (core_high, support_high)):
-        strict = is_strict(core, support)
-        # An open side has no value that could be shown: categories and dates end somewhere.
-        ends.append(show(support if strict else core) if abs(core) < inf else "")
-        signs.append("<" if strict else "<=")
-        if core != support and not strict:
-            is_reached = least <= support <= most
-            ways = (f"from {show(support)}", f"to {show(support)}") if is_reached else BEYOND
-            slopes.append(ways[len(ends) - 1])
-    low, high = ends
-    if core_low == core_high:
-        phrase = f"{name} = {show(core_low)}"
-    elif low and high:
-        phrase = f"{low} {signs[0]} {name} {signs[1]} {high}"
-    elif low:
-        phrase = f"{name} {signs[0].replace('<', '>')} {low}"
+    slopes, between = [], " "
+    sides = condition.sides
+    for side in sides:
+        reached = least <= side.support <= most
+        if not side.is_crisp:
+            slopes.append(
+                f"{UP_TO[side.end]} {show(side.support)}" if reached else BEYOND[side.end]
+            )
+            between = between if reached else " and "
+    if len(sides) == 2:
+        low, high = sides
+        at_least = f"{show(low.bound)} {low.sign.replace('>', '<')}"
+        phrase = f"{at_least} {name} {high.sign} {show(high.bound)}"
+        phrase = f"{name} = {show(low.core)}" if low.core == high.core else phrase
     else:
-        phrase = f"{name} {signs[1]} {high}" if high else f"{name} is anything"
-    between = " " if set(slopes).isdisjoint(BEYOND) else " and "
+        shown = [f"{name} {side.sign} {show(side.bound)}" for side in sides]
+        phrase = "".join(shown) or f"{name} is anything"
     return f"{phrase} (partly {between.join(slopes)})" if slopes else phrase
 
 
-def _ordinal_text(condition: NumericCondition, attribute: Attribute) -> str:
+def _ordinal_text(condition: Condition, attribute: Attribute) -> str:
     """Return the categories for which a condition holds, and those for which it holds partly."""
     name, categories = isolate(attribute.name), [isolate(c) for c in attribute.categories or ()]
     degrees = condition.membership(np.arange(len(categories))).tolist()
@@ -267,19 +258,18 @@ def _ordinal_text(condition: NumericCondition, attribute: Attribute) -> str:
     return f"{phrase} ({', '.join(partly)})" if partly else phrase
 
 
-def _number(value: float) -> str:
-    """Return a number of unknown range: six significant digits, or all of its integer part."""
-    return f"{value:.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:.6g}"
+def _rounding(digits: int, whole_from: float, sign: str = "") -> Callable[[float], str]:
+    """Return a function that writes a number with some significant digits, or its integer part."""
+
+    def write(value: float) -> str:
+        whole = whole_from <= abs(value) < 1e15
+        return f"{value:{sign}.0f}" if whole else f"{value:{sign}.{digits}g}"
+
+    return write
 
 
-def _short(value: float) -> str:
-    """Return a number with four significant digits, or all of its integer part."""
-    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
-
-
-def _signed(value: float) -> str:
-    """Return a contribution with its sign and three significant digits, or its integer part."""
-    return f"{value:+.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:+.3g}"
+# Numbers of unknown range, those of consequents and statistics, and contributions.
+_number, _short, _signed = _rounding(6, 1e5), _rounding(4, 1e4), _rounding(3, 1e3, "+")
 
 
 def amount(value: float) -> str:

@@ -3,7 +3,7 @@
  *
  * A model is the JSON of a saved ruleset. The arithmetic is that of the Python library, value by value, so the
  * decisions are the same to the last bit. The page needs it because readers edit rules there; exported modules are
- * printed by frri.export.javascript.
+ * printed by frri.export.scripts.
  *
  * @typedef {object} Model     The parsed JSON of a saved ruleset.
  * @typedef {object} Prepared  What prepare(model) returns; every function takes either.
