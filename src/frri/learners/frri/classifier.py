@@ -199,7 +199,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
     def _candidates(self, table: TrainingTable) -> Candidates:
         values, nominal = scaled_values(table)
-        initial = pipeline.initial_types(self.conditions or {}, table.attributes)
+        initial = pipeline.initial_types(self.conditions, table.attributes)
         declared: dict[str, Any] = {"initial": initial, "rigid": nominal}
         known = self.attribute_order, table, values, self.random_state
         order = pipeline.class_orders(*known, **declared)
@@ -236,7 +236,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         labels = (table.labels[c] for c in own)
         rules = found.rules(table, chosen, labels, statistics=statistics)
         about = self._about(table) | {"selection": self._certificate()}
-        ruleset = self._made(table, rules, about=about, **self._reading())
+        ruleset = self._made(table, rules, about=about)
         if table.weights is not None:
             ruleset = self._with_statistics(ruleset, table)
         self.ruleset_ = ruleset
@@ -292,7 +292,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
             box_rule(table, u, self._types[u], self.confidence_[u], table.labels[table.classes[u]])
             for u in covering.tolist()
         )
-        return self._made(table, rules, **self._reading())
+        return self._made(table, rules)
 
     def _warn_about_results(self, table: TrainingTable) -> None:
         super()._warn_about_results(table)
