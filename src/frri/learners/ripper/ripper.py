@@ -264,8 +264,7 @@ class ClassProblem:
     @cached_property
     def length(self) -> DescriptionLength:
         """Return the quantities that description lengths depend on."""
-        total, positives = self._weights(np.flatnonzero(self.rows))
-        return DescriptionLength(float(total), float(positives), float(self.false_share))
+        return DescriptionLength(*self._weights(np.flatnonzero(self.rows)), float(self.false_share))
 
     @cached_property
     def everything(self) -> Remaining:
@@ -415,11 +414,8 @@ class ClassProblem:
 
     def _weights(self, rows: Positions) -> tuple[float, float]:
         """Return the weight of some samples, and of the positives among them."""
-        positive = self.positive.take(rows)
-        if self.columns.units is None:
-            return len(rows), int(np.count_nonzero(positive))
         weights = self.columns.weights[rows]
-        return float(weights.sum()), float(weights[positive].sum())
+        return float(weights.sum()), float(weights[self.positive.take(rows)].sum())
 
     def _tally(self, first: NDArray[np.integer], rows: Flags, n_rules: int) -> Floats:
         """Sum the weights of samples, and of positives, that each rule is the first to cover.
@@ -429,8 +425,8 @@ class ClassProblem:
         """
         counted = rows.nonzero()[0]
         codes = 2 * first.take(counted).astype(np.intp) + self.positive.take(counted)
-        weights = None if self.columns.units is None else self.columns.weights[counted]
-        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2).astype(np.float64)
+        weights = self.columns.weights[counted]
+        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2)
         counts[:, 0] += counts[:, 1]
         return np.asarray(counts)
 
