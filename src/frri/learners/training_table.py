@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import frexp, inf, ldexp, nextafter
 from numbers import Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,8 +153,7 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
 MOST_UNITS = 62
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(NamedTuple):
     """Weights of samples as integer multiples of a unit: sums are exact in any order.
 
     Attributes

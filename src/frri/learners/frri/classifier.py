@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from frri import induction
 from frri._util import Floats, Ints, Positions, short_repr
 from frri.cover import CoverMatrix
-from frri.cover.matrix import elements, packed
+from frri.cover.matrix import packed
 from frri.cover.memory_bounded import BYTES_PER_WORD
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.classification import RuleClassifier
@@ -230,8 +230,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         own = found.groups[chosen]
         support = np.zeros((len(own), len(table.labels)), dtype=np.int64)
         support[np.arange(len(own)), own] = covers.sizes()
-        times = np.bincount(elements(covers.words, covers.bits), minlength=covers.n_objects)
-        alone = covers.sizes(packed((times == 1)[None])[0])
+        alone = covers.sizes(packed((covers.counts() == 1)[None])[0])
         statistics = statistics_from_counts(own, support, alone, found.sizes)
         labels = (table.labels[c] for c in own)
         rules = found.rules(table, chosen, labels, statistics=statistics)
