@@ -178,7 +178,7 @@ def _toggle(candidate: int, arrays: Arrays) -> None:
     chosen, place, where = arrays.chosen, arrays.place, arrays.where
     numbers[MOVES] += 1
     enters = place[candidate] < 0
-    sign = 1 if enters else -1
+    sign, own_times, own_sum = (1, 1, candidate) if enters else (-1, 0, 0)
     kept = -score[candidate]
     for k in range(lists.objects_from[candidate], lists.objects_from[candidate + 1]):
         i = lists.objects[k]
@@ -186,7 +186,7 @@ def _toggle(candidate: int, arrays: Arrays) -> None:
         arrays.touched[i] = numbers[MOVES]
         times[i] += sign
         coverer_sum[i] += sign * candidate
-        n_others = times[i] - enters
+        n_others = times[i] - own_times
         if n_others == 0:
             shift(score, members, -sign * weights[i])
             numbers[N_UNCOVERED] -= sign
@@ -198,7 +198,7 @@ def _toggle(candidate: int, arrays: Arrays) -> None:
                 where[i] = numbers[N_UNCOVERED] - 1
                 uncovered[where[i]] = i
         elif n_others == 1:
-            score[coverer_sum[i] - enters * candidate] += sign * weights[i]
+            score[coverer_sum[i] - own_sum] += sign * weights[i]
     score[candidate] = kept
     arrays.stamp[candidate] = numbers[CLOCK]
     numbers[COST] += sign * arrays.costs[candidate]
