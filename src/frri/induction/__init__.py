@@ -161,7 +161,8 @@ def choose_backend(
 ) -> NumpyBackend | BitmapBackend:
     """Return a table with the steps of induction on it, in numpy or in compiled kernels."""
     if isinstance(classes, Graded):
-        return FuzzyBackend(values, classes, initial, rigid, n_jobs)
+        one_class = np.zeros(np.shape(classes.numbers), dtype=np.intp)
+        return FuzzyBackend(ClassLayout(values, one_class, initial, rigid), classes, n_jobs)
     layout = ClassLayout(values, classes, initial, rigid)
     if compiled is None:
         n, m = layout.points.shape

@@ -318,18 +318,9 @@ class Graded(NamedTuple):
 class FuzzyBackend(NumpyBackend):
     """The steps of induction on a table with graded decisions: a layout of a single class."""
 
-    def __init__(
-        self,
-        values: ArrayLike,
-        decisions: Graded,
-        initial: ArrayLike | None = None,
-        rigid: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        one_class = np.zeros(len(np.asarray(decisions.numbers)), dtype=np.intp)
-        super().__init__(ClassLayout(values, one_class, initial, rigid))
-        self.decisions = decisions
-        self.n_jobs = n_jobs
+    def __init__(self, layout: ClassLayout, decisions: Graded, n_jobs: int | None = None) -> None:
+        super().__init__(layout)
+        self.decisions, self.n_jobs = decisions, n_jobs
 
     def confidences(self) -> Floats:
         """Return the minimum of distance and agreement over all samples, at most 1."""
