@@ -79,10 +79,6 @@ class BitmapBackend:
 
         return np.concatenate(self._map_chunks(work, len(confidence)))
 
-    def covers(self, confidence: Floats, types: Types) -> CoverMatrix:
-        """Return the samples in the box of every sample, in the order of the table."""
-        return self.source(confidence, types)(None)
-
     def source(self, confidence: Floats, types: Types) -> Source:
         """Return a function to what some samples' boxes cover: see `frri.cover.memory_bounded`."""
 
