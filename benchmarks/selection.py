@@ -63,7 +63,7 @@ def _covers(X, y, clf):
     values = Scaling.fit(X).transform(X)
     backend = induction.choose_backend(values, classes)
     layout = backend.layout
-    covers = backend.covers(layout.by_row(clf.confidence_), layout.by_row(clf._types))
+    covers = backend.source(layout.by_row(clf.confidence_), layout.by_row(clf._types))(None)
     return covers, layout.positions, classes
 
 

@@ -25,4 +25,4 @@ def covers(values, classes, confidence, types, *, compiled=None):
     layout = backend.layout
     reach = layout.by_row(np.asarray(confidence, dtype=np.float64))
     kept = layout.by_row(np.asarray(types, dtype=np.int8))
-    return backend.covers(reach, kept), layout.positions
+    return backend.source(reach, kept)(None), layout.positions

@@ -118,8 +118,8 @@ def test_an_inner_kernel_is_called_by_kernels_only(write):
         "layers_of_kernels", SLOW.replace("import kernel", "import inner_kernel as kernel")
     )
     assert module.late(1) == 3
-    with pytest.raises(TypeError, match=r"late is called by other kernels only\."):
-        compiled(module).late(1)
+    with pytest.raises(AttributeError, match="late"):
+        compiled(module).late  # noqa: B018
     around = """
         from layers_of_kernels import late
         from frri._compile import kernel

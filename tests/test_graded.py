@@ -11,8 +11,8 @@ from frri.induction import (
     TOLERANCE,
     ConditionType,
     Graded,
-    fuzzy_decision,
     induce,
+    numpy_backend,
 )
 from induction_steps import confidences, covers, shorten
 from test_induction import KINDS, random_order, random_table
@@ -21,7 +21,7 @@ from thorough import often
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(fuzzy_decision, "BLOCK_PAIRS", 20)
+    monkeypatch.setattr(numpy_backend, "BLOCK_PAIRS", 20)
 
 
 @st.composite
@@ -103,7 +103,7 @@ def test_blocks_and_threads_do_not_matter(monkeypatch):
     rng = np.random.default_rng(0)
     values, y = rng.random((600, 6)).round(2), rng.normal(size=600)
     one = induce(values, Graded(y, 1.5), np.arange(6), n_jobs=2)
-    monkeypatch.setattr(fuzzy_decision, "BLOCK_PAIRS", 1 << 16)
+    monkeypatch.setattr(numpy_backend, "BLOCK_PAIRS", 1 << 16)
     other = induce(values, Graded(y, 1.5), np.arange(6), n_jobs=1)
     for name in ("confidence", "types"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), strict=True)

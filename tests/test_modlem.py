@@ -144,10 +144,9 @@ def weights_of(given_weights, n):
     amounts,
     st.sampled_from(["laplace", "entropy"]),
     st.sampled_from(["lower", "upper", "none"]),
-    st.sampled_from([0.0, 1.0]),
     st.sampled_from([None, 1, 2]),
 )
-def test_covering_follows_the_definition(table, given_weights, criterion, kind, sparse, most):
+def test_covering_follows_the_definition(table, given_weights, criterion, kind, most):
     rows, classes, nominal = table
     weights, plain = weights_of(given_weights, len(rows))
     pairs = naive.test_pairs(rows, classes, nominal)
@@ -160,10 +159,8 @@ def test_covering_follows_the_definition(table, given_weights, criterion, kind, 
     flags = np.array([[i in target for i in range(len(rows))] for target in targets])
     entropy = criterion == "entropy"
     data = binned(rows, classes, nominal)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(modlem, "SPARSE", sparse)
-        search = modlem.SplitSearch(data, weights, 3, entropy=entropy)
-        found = modlem.induce(search, flags, most)
+    search = modlem.SplitSearch(data, weights, 3, entropy=entropy)
+    found = modlem.induce(search, flags, most)
     assert conditions_of(data, found, nominal) == expected
 
 
@@ -220,22 +217,6 @@ def noisy(n, seed, *, gaps=False):
     if gaps:
         X[random.random(X.shape) < 0.05] = nan
     return X, y
-
-
-@pytest.mark.parametrize("gaps", [False, True])
-@pytest.mark.parametrize("criterion", ["laplace", "entropy"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_bins_found_by_sorting_and_by_counting_give_the_same_rules(
-    gaps, criterion, weighted, monkeypatch
-):
-    X, y = noisy(200, 5, gaps=gaps)
-    extra = {"sample_weight": np.random.default_rng(0).random(len(X))} if weighted else {}
-    found = []
-    for sparse in (0.0, 1.0):
-        monkeypatch.setattr(modlem, "SPARSE", sparse)
-        model = MODLEMClassifier(criterion=criterion, missing="fails").fit(X, y, **extra)
-        found.append(model.ruleset_)
-    assert found[0] == found[1]
 
 
 @settings(deadline=None, max_examples=often(120))

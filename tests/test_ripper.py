@@ -24,7 +24,7 @@ from frri._compile import compiled
 from frri.learners.ripper import _kernels as kernels
 from frri.learners.ripper import ripper as growing
 from frri.learners.ripper._kernels import SortedColumns
-from frri.learners.ripper.description_length import length_of_errors
+from frri.learners.ripper.description_length import delete_needless, length_of_errors
 from frri.learners.ripper.furia import FURIAClassifier
 from frri.learners.ripper.ripper import (
     ClassProblem,
@@ -82,12 +82,12 @@ class Case:
 
     @property
     def coded(self):
-        return self.problem.everything.coded
+        return self.problem.coded
 
     def grow(self, rows, rule=(), min_weight=2, most=None):
         learner = RIPPERClassifier(min_weight=min_weight, max_conditions=most)
         problem = replace(self.problem, learner=learner)
-        return problem._grow(problem.everything, rows, as_tests(rule))
+        return problem._grow(rows, as_tests(rule))
 
     def rules_of(self, rules):
         """Return rules of the reference implementation in the format of the problem."""
@@ -175,7 +175,7 @@ def test_a_weight_of_k_equals_k_samples(seed):
     repeated = SortedColumns.of(table.take(often))
     rows = case.rows[often]
     problem = replace(case.problem, columns=repeated, rows=rows)
-    np.testing.assert_array_equal(case.grow(case.rows), problem._grow(problem.everything, rows))
+    np.testing.assert_array_equal(case.grow(case.rows), problem._grow(rows))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -254,9 +254,8 @@ def test_description_lengths(seed):
             case.naive.data_length(case.naive.total(each[: k + 1])), nan_ok=True
         )
     expected = case.naive.delete_needless(rules)
-    for some in (kernels, compiled(kernels)):
-        kept, _ = some.delete_needless(length, covered, positives, counted[::-1].copy())
-        assert [rule for rule, keep in zip(rules, kept[::-1], strict=True) if keep] == expected
+    kept, _ = delete_needless(length, covered, positives, counted[::-1])
+    assert [rule for rule, keep in zip(rules, kept[::-1], strict=True) if keep] == expected
     known = [rule.tests.tolist() for rule in case.rules_of(expected)]
     found = case.problem._delete_needless(case.rules_of(rules))
     assert [rule.tests.tolist() for rule in found] == known
@@ -267,9 +266,9 @@ def test_rules_at_one_place_differ_by_their_relative_lengths(seed):
     case = Case(seed)
     first, old, new, *later = case.random_rules(5)
     rules = case.rules_of([first, old, *later])
-    left = case.problem._without(case.problem.everything, rules[0].covers)
+    left = case.rows & ~rules[0].covers
     after = first_later([rule.covers for rule in rules])[1]
-    known = 1, after, left.rows, case.problem._counted(rules, after, left.rows)
+    known = 1, after, left, case.problem._counted(rules, after, left)
     lengths = [case.problem._length_with(rule, *known) for rule in case.rules_of([old, new])]
     relative = [case.naive.relative_length([first, rule, *later], 1) for rule in (old, new)]
     assert lengths[0] - lengths[1] == pytest.approx(relative[0] - relative[1], nan_ok=True)
@@ -292,16 +291,6 @@ def test_first_later_rule_that_covers(n_rules):
         own = [np.sum((first == r) & problem.positive) for r in range(n_rules + 1)]
         assert counts[:, 1].tolist() == own
         assert counts[:, 0].tolist() == [np.sum(first == r) for r in range(n_rules + 1)]
-
-
-def test_remaining_rows_are_stored_in_at_most_twice_their_size():
-    case = Case(3)
-    left = case.problem.everything
-    for i in np.flatnonzero(case.rows)[:-1]:
-        left = case.problem._without(left, np.arange(len(case.X)) == i)
-        held = set((left.coded[0] // 2).tolist())
-        assert set(np.flatnonzero(left.rows).tolist()) <= held
-        assert len(held) <= 2 * np.count_nonzero(left.rows)
 
 
 @pytest.mark.parametrize("seed", range(60))

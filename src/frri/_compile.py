@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any, TypeVar
 
 from frri._util import show_note
@@ -66,30 +66,21 @@ def either(*, interpreted: Function, loops: Function, inner: bool = False) -> Fu
     return interpreted
 
 
-class Compiled:
-    """The kernels of a module, compiled; its other names as they are."""
-
-    def __init__(self, module: ModuleType) -> None:
-        self._module = module
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = getattr(self._module, name)
-        if _is_kernel(value):
-            if _forms[value][1]:
-                raise TypeError(f"{name} is called by other kernels only.")
-            value = _dispatcher(value)
-        setattr(self, name, value)  # found without this method from now on
-        return value
-
-
-_modules: dict[str, Compiled] = {}
+# The names of modules, with kernels compiled.
+_modules: dict[str, SimpleNamespace] = {}
 
 
 def compiled(module: ModuleType) -> Any:
-    """Return the kernels of a module, each to be compiled at its first call."""
-    return _modules.setdefault(module.__name__, Compiled(module))
+    """Return the kernels of a module, each to be compiled at its first call, and its other names.
+
+    Kernels that only other kernels call are left out.
+    """
+    with _making:
+        if module.__name__ not in _modules:
+            names = {name: value for name, value in vars(module).items() if not _is_inner(value)}
+            kernels = {name: _dispatcher(f) for name, f in names.items() if _is_kernel(f)}
+            _modules[module.__name__] = SimpleNamespace(**names | kernels)
+        return _modules[module.__name__]
 
 
 def compiled_before(module: ModuleType) -> bool:
@@ -212,6 +203,10 @@ def _compile(function: FunctionType, *, inner: bool) -> Any:
 
 def _is_kernel(value: Any) -> bool:
     return isinstance(value, FunctionType) and value in _forms
+
+
+def _is_inner(value: Any) -> bool:
+    return _is_kernel(value) and _forms[value][1]
 
 
 def _names(code: CodeType) -> Iterator[str]:

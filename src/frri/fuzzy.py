@@ -83,14 +83,7 @@ def nilpotent_minimum(a: ArrayLike, b: ArrayLike) -> Degrees:
 
 # Every t-norm of this module by name.
 T_NORMS: Mapping[str, TNorm] = MappingProxyType(
-    {
-        "minimum": minimum,
-        "product": product,
-        "lukasiewicz": lukasiewicz,
-        "hamacher": hamacher,
-        "drastic": drastic,
-        "nilpotent_minimum": nilpotent_minimum,
-    }
+    {f.__name__: f for f in (minimum, product, lukasiewicz, hamacher, drastic, nilpotent_minimum)}
 )
 
 

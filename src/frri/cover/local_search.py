@@ -178,39 +178,34 @@ def _toggle(candidate: int, arrays: Arrays) -> None:
     chosen, place, where = arrays.chosen, arrays.place, arrays.where
     numbers[MOVES] += 1
     enters = place[candidate] < 0
+    sign, own_times, own_sum = (1, 1, candidate) if enters else (-1, 0, 0)
     kept = -score[candidate]
     for k in range(lists.objects_from[candidate], lists.objects_from[candidate + 1]):
         i = lists.objects[k]
         members = lists.coverers[lists.coverers_from[i] : lists.coverers_from[i + 1]]
         arrays.touched[i] = numbers[MOVES]
-        if enters:
-            if times[i] == 0:
-                shift(score, members, -weights[i])
-                numbers[N_UNCOVERED] -= 1
+        times[i] += sign
+        coverer_sum[i] += sign * candidate
+        n_others = times[i] - own_times
+        if n_others == 0:
+            shift(score, members, -sign * weights[i])
+            numbers[N_UNCOVERED] -= sign
+            if enters:
                 last = uncovered[numbers[N_UNCOVERED]]
                 uncovered[where[i]] = last
                 where[last] = where[i]
-            elif times[i] == 1:
-                score[coverer_sum[i]] += weights[i]
-            times[i] += 1
-            coverer_sum[i] += candidate
-        else:
-            times[i] -= 1
-            coverer_sum[i] -= candidate
-            if times[i] == 0:
-                shift(score, members, weights[i])
-                uncovered[numbers[N_UNCOVERED]] = i
-                where[i] = numbers[N_UNCOVERED]
-                numbers[N_UNCOVERED] += 1
-            elif times[i] == 1:
-                score[coverer_sum[i]] -= weights[i]
+            else:
+                where[i] = numbers[N_UNCOVERED] - 1
+                uncovered[where[i]] = i
+        elif n_others == 1:
+            score[coverer_sum[i] - own_sum] += sign * weights[i]
     score[candidate] = kept
     arrays.stamp[candidate] = numbers[CLOCK]
+    numbers[COST] += sign * arrays.costs[candidate]
     if enters:
         chosen[numbers[N_CHOSEN]] = candidate
         place[candidate] = numbers[N_CHOSEN]
         numbers[N_CHOSEN] += 1
-        numbers[COST] += arrays.costs[candidate]
     else:
         arrays.left[candidate] = numbers[MOVES]
         numbers[N_CHOSEN] -= 1
@@ -218,7 +213,6 @@ def _toggle(candidate: int, arrays: Arrays) -> None:
         chosen[place[candidate]] = last
         place[last] = place[candidate]
         place[candidate] = -1
-        numbers[COST] -= arrays.costs[candidate]
 
 
 @kernel
@@ -262,12 +256,11 @@ def search(arrays: Arrays, steps: int, enough: int) -> None:  # noqa: C901, PLR0
             i = arrays.uncovered[numbers[SEED] % numbers[N_UNCOVERED]]
             members = lists.coverers[lists.coverers_from[i] : lists.coverers_from[i + 1]]
             enters = _pick(members, usable, NOBODY, score, costs, CHEAPER, stamp)
-            best, ruled_out = enters, 0
+            best = enters
             while enters >= 0 and not _may_return(enters, arrays):
                 usable[enters] = False
-                ruled_out += 1
                 enters = _pick(members, usable, NOBODY, score, costs, CHEAPER, stamp)
-            if ruled_out:
+            if enters != best:
                 usable[members] = True
             if enters < 0:
                 enters = best

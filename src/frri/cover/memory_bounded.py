@@ -6,6 +6,7 @@ remaining objects have few enough pairs, those are built for all candidates: an 
 Its lower bound holds for the whole problem, which has more objects to cover.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,8 +25,8 @@ SAMPLE = 2048
 LEAST_STEP, BROAD_FRACTION = 4, 0.25
 
 
-# The cover relation, computed on request: what some candidates cover of all objects, or of those
-# wanted (words), if these are the second argument.
+# The cover relation, computed on request: what some candidates (None: all of them) cover of all
+# objects, or of those wanted (words), if these are the second argument.
 Source = Callable[..., CoverMatrix]
 
 
@@ -88,15 +89,16 @@ def _begin_cover(
     """Return the start of a greedy cover after which the rest fits, and the remaining objects."""
     chosen = greedy_order(some, costs)
     before = np.full(-(-some.n_objects // 64), ~np.uint64(0)) if left is None else left
-    low, high = 0, len(chosen)
-    while low < high:
-        middle = (low + high) // 2
-        after = before & ~some.take(chosen[:middle]).table()
-        if BYTES_PER_WORD * np.count_nonzero(some.bits & after[some.words]) <= room:
-            high = middle
-        else:
-            low = middle + 1
-    return chosen[:low], before & ~some.take(chosen[:low]).table()
+
+    def left_by(n_first: int) -> Words:
+        return np.asarray(before & ~some.take(chosen[:n_first]).table())
+
+    def is_enough(n_first: int) -> bool:
+        pairs = some.bits & left_by(n_first)[some.words]
+        return bool(BYTES_PER_WORD * np.count_nonzero(pairs) <= room)
+
+    n_first = bisect_left(range(len(chosen)), True, key=is_enough)
+    return chosen[:n_first], left_by(n_first)
 
 
 def join_covers(preselected: Preselection, rest: Cover, costs: Ints) -> Cover:

@@ -113,12 +113,8 @@ def partial_cover(
     if most is not None and parts:
         parts = [np.concatenate(parts)]  # one limit binds all groups together
     allowed = None if left_out is None else np.asarray(left_out, dtype=np.int64)
-    answers = [
-        _PartialProgram(matrix[ids], price[ids], group[ids], most, allowed).solve(
-            work_limit, deadline
-        )
-        for ids in parts
-    ]
+    known = [(matrix[ids], price[ids], group[ids], most, allowed) for ids in parts]
+    answers = [_PartialProgram(*part).solve(work_limit, deadline) for part in known]
     found = [ids[answer.chosen] for ids, answer in zip(parts, answers, strict=True)]
     bound = sum(answer.bound for answer in answers)
     ended = next((answer.ended for answer in answers[::-1] if answer.ended), None)
@@ -155,6 +151,15 @@ def _remove_unneeded(matrix: sparse.csr_array, selected: Ints, groups: Ints, lea
     return selected[kept]
 
 
+class _Answer(NamedTuple):
+    """The candidates chosen, the proven bound, the nodes, and the limit that ended the search."""
+
+    chosen: Ints
+    bound: int
+    nodes: int
+    ended: str | None
+
+
 class _PartialProgram:
     """The integer program of one group, or of all groups bound together by a limit.
 
@@ -169,38 +174,53 @@ class _PartialProgram:
         most: int | None,
         allowed: Ints | None,
     ) -> None:
-        columns = _columns_by_coverers(matrix)
-        first = [same[0] for same in columns.values()]
-        self.coverers = sparse.csr_array(matrix[:, first].T.astype(np.float64))
-        self.counts = np.array([len(same) for same in columns.values()], dtype=np.int64)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for j, coverers in enumerate(sparse.lil_array(matrix.T).rows):
+            if coverers:
+                alike.setdefault(tuple(coverers), []).append(j)
+        first = [same[0] for same in alike.values()]
+        self.matrix = sparse.csr_array(matrix[:, first].astype(np.float64))
+        self.counts = np.array([len(same) for same in alike.values()], dtype=np.int64)
         self.prices, self.groups = prices, groups
+        self.object_groups = groups[[coverers[0] for coverers in alike]]
         self.most, self.allowed = most, allowed
 
-    def solve(self, work_limit: int, deadline: float | None) -> "_Answer":
+    def solve(self, work_limit: int, deadline: float | None) -> _Answer:
         """Return the best choice found, and the proven bound on the worth of all choices."""
-        n, k = len(self.prices), len(self.counts)
+        n, k = self.matrix.shape
         total = int(self.counts.sum())
         chosen = self._choose_greedily()
         if work_limit == 0:
             return _Answer(chosen, total, 0, "effort")
-        prices, whole = np.concatenate([self.prices, self.counts]), np.repeat([1.0, 0.0], [n, k])
-        nodes = max(1, work_limit // UNITS_PER_NODE)
-        answer = _solve_program(prices, self._constraints(), whole, nodes, deadline)
-        if answer.chosen is not None:
-            found = answer.chosen[answer.chosen < n]
+        options = {"mip_rel_gap": 0.0, "node_limit": max(1, work_limit // UNITS_PER_NODE)}
+        if deadline is not None:
+            options["time_limit"] = max(deadline - time.perf_counter(), 0.01)
+        answer = milp(
+            np.concatenate([self.prices, self.counts]).astype(np.float64),
+            integrality=np.repeat([1.0, 0.0], [n, k]),
+            bounds=Bounds(0, 1),
+            constraints=self._constraints(),
+            options=options,
+        )
+        if answer.x is not None:
+            found = np.flatnonzero(answer.x[:n] > 0.5)
             too_many = self.most is not None and len(chosen) > self.most
             chosen = found if too_many else max(found, chosen, key=self._worth)
-        return answer._replace(chosen=chosen, bound=total - answer.bound)
+        known = answer.mip_dual_bound
+        least = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
+        limit = "time" if answer.status == 1 and deadline is not None else "effort"
+        ended = None if answer.status == 0 else limit
+        return _Answer(chosen, total - least, int(answer.mip_node_count or 0), ended)
 
     def _constraints(self) -> list[LinearConstraint]:
-        n, k = len(self.prices), len(self.counts)
-        covered = sparse.hstack([self.coverers, sparse.eye_array(k)], format="csc")
+        n, k = self.matrix.shape
+        covered = sparse.hstack([self.matrix.T, sparse.eye_array(k)], format="csc")
         rows = [LinearConstraint(covered, 1.0, np.inf)]
         for g in np.unique(self.groups):
             mine = np.concatenate([self.groups == g, np.zeros(k)])[None]
             rows.append(LinearConstraint(mine.astype(np.float64), 1.0, np.inf))
             if self.allowed is not None:
-                inside = self.counts * (self.coverers @ (self.groups == g) > 0)
+                inside = self.counts * (self.object_groups == g)
                 without = np.concatenate([np.zeros(n), inside])[None]
                 rows.append(LinearConstraint(without, -np.inf, float(self.allowed[g])))
         if self.most is not None:
@@ -210,8 +230,7 @@ class _PartialProgram:
 
     def _choose_greedily(self) -> Ints:
         """Choose one of each group, then enough for `allowed`, then what is worth most."""
-        matrix = sparse.csr_array(self.coverers.T)
-        left = self.counts.astype(np.float64)
+        matrix, left = self.matrix, self.counts.astype(np.float64)
         chosen: list[int] = []
         for first in chain(np.unique(self.groups).tolist(), repeat(None)):
             gain = matrix @ left - self.prices
@@ -228,53 +247,9 @@ class _PartialProgram:
         """Return a group of which too many objects are left out."""
         if self.allowed is None:
             return None
-        for g in np.unique(self.groups):
-            inside = self.coverers @ (self.groups == g) > 0
-            if left[inside].sum() > self.allowed[g]:
-                return int(g)
-        return None
+        left_out = np.bincount(self.object_groups, left, len(self.allowed))
+        return next(iter(np.flatnonzero(left_out > self.allowed).tolist()), None)
 
     def _worth(self, chosen: Ints) -> float:
-        covered = self.counts[np.unique(sparse.csr_array(self.coverers.T)[chosen].indices)].sum()
+        covered = self.counts[np.unique(self.matrix[chosen].indices)].sum()
         return float(covered - self.prices[chosen].sum())
-
-
-class _Answer(NamedTuple):
-    """The variables chosen or None, the proven bound, the nodes, and the limit that ended it."""
-
-    chosen: Ints | None
-    bound: int
-    nodes: int
-    ended: str | None
-
-
-def _solve_program(
-    prices: ArrayLike,
-    constraints: list[LinearConstraint],
-    integrality: Floats,
-    nodes: int,
-    deadline: float | None,
-) -> _Answer:
-    """Minimize integer prices with SciPy's solver, within limits on its nodes and time."""
-    options: dict[str, float] = {"mip_rel_gap": 0.0, "node_limit": nodes}
-    if deadline is not None:
-        options["time_limit"] = max(deadline - time.perf_counter(), 0.01)
-    program = {"integrality": integrality, "constraints": constraints, "options": options}
-    answer = milp(np.asarray(prices, dtype=np.float64), bounds=Bounds(0, 1), **program)
-    known = answer.mip_dual_bound
-    bound = math.ceil(known - 1e-6) if known is not None and math.isfinite(known) else 0
-    chosen = None if answer.x is None else np.flatnonzero(answer.x > 0.5)
-    limit = "time" if answer.status == 1 and deadline is not None else "effort"
-    ended = None if answer.status == 0 else limit
-    return _Answer(chosen, bound, int(answer.mip_node_count or 0), ended)
-
-
-def _columns_by_coverers(matrix: sparse.csr_array) -> dict[bytes, list[int]]:
-    """Return the objects that any candidate covers, grouped by their coverers."""
-    by_object = sparse.csc_array(matrix)
-    by_object.sort_indices()
-    columns: dict[bytes, list[int]] = {}
-    for j, (low, high) in enumerate(zip(by_object.indptr[:-1], by_object.indptr[1:], strict=True)):
-        if high > low:
-            columns.setdefault(by_object.indices[low:high].tobytes(), []).append(j)
-    return columns

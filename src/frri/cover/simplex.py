@@ -131,19 +131,13 @@ def _pivot_loops(table: Floats, weights: Floats, row: int, column: int) -> None:
     n_rows, n_columns = table.shape
     pivot = table[row, column]
     line = table[row] / pivot
-    busy = np.flatnonzero(line)
-    sparse = 3 * len(busy) < n_columns
     reference = weights[row]
     for i in range(n_rows):
         factor = table[i, column]
         if i == row or factor == 0.0:
             continue
-        if sparse:
-            for busy_column in busy:
-                table[i, busy_column] -= factor * line[busy_column]
-        else:
-            for k in range(n_columns):
-                table[i, k] -= factor * line[k]
+        for k in range(n_columns):
+            table[i, k] -= factor * line[k]
         quotient = factor / pivot
         table[i, column] = -quotient
         if i < n_rows - 1:

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from itertools import count
 from time import perf_counter
 from typing import Any, ClassVar, Self, TypeVar
@@ -30,24 +31,18 @@ FITTED = ("ruleset_", "classes_", "path_", "n_features_in_", "feature_names_in_"
 Future = Any
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DaskEstimator:
     """A classifier whose `fit` uses a cluster; a base before its local class."""
 
+    client: Any = None
+
     # The same estimator without a cluster.
     _local: ClassVar[type[Any]]
-    _cluster: "Cluster | None" = None  # while it learns
-    _called: float  # when `fit` was called
-    _began: float | None
-
-    classes_: Any
-
-    def __init__(self, *, client: Any = None, **parameters: Any) -> None:
-        super().__init__(**parameters)
-        self.client = client
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 - none inside
-        """Return the parameters by name."""
-        return {name: getattr(self, name) for name in (*self._local().get_params(), "client")}
+    _cluster: "Cluster | None" = field(init=False, default=None)  # while it learns
+    _called: float = field(init=False)  # when `fit` was called
+    _began: float | None = field(init=False)
+    classes_: Any = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn rules from a table and its class labels.
@@ -136,7 +131,7 @@ class DaskEstimator:
 
     def _settings(self) -> dict[str, Any]:
         """Return all parameters but the client."""
-        given = self.get_params()
+        given: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]
         return {name: value for name, value in given.items() if name != "client"}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """FRRI and additive rules on a Dask cluster: blocks on the workers, the rules of one machine."""
 
 from collections.abc import Callable, Sequence
-from time import perf_counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from frri import induction
 from frri._util import Flags, Floats, Ints, Types, Words, import_optional
 from frri.cover import Cover, CoverMatrix, PartialCover
-from frri.cover.memory_bounded import preselect
+from frri.cover.memory_bounded import Source
 from frri.distributed.cluster import Cluster, DaskEstimator, Future
 from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.class_layout import ClassLayout
@@ -24,6 +24,7 @@ COPIES = 4
 
 
 # --- FRRI
+@dataclass(kw_only=True, eq=False, repr=False)
 class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
     """`frri.FRRIClassifier` on a Dask cluster.
 
@@ -74,31 +75,10 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
         if cluster is None or callable(order) or n_samples <= induction.DIVIDED_FROM:
             return super()._induce(values, classes, order, **declared)
         cover_bytes = self._cover_bytes(n_samples, n_features, cluster.room())
-        laps = [perf_counter()]
-        layout = ClassLayout(values, classes, **declared)
-        table = BitmapBackend(layout, n_jobs=1)
-        sent = cluster.send(table)
-        blocks, orders = table.blocks(), layout.orders(order)
-        lows, highs = zip(*blocks, strict=True)
-        tables = [sent] * len(blocks)
-        by_block = [orders if len(orders) == 1 else orders[low:high] for low, high in blocks]
-        near = cluster.map("confidences", BitmapBackend.nearest_rows, tables, lows, highs)
-        kept = cluster.map("shortening", BitmapBackend.shorten_rows, tables, lows, near, by_block)
-        rules = RemoteRules(cluster, layout, list(zip(tables, lows, near, kept, strict=True)))
-        confidence = layout.by_sample(np.concatenate(cluster.gather(near)))
-        laps.append(perf_counter())
-        types = layout.by_sample(np.concatenate(cluster.gather(kept)))
-        laps.append(perf_counter())
-        preselected = None
         if cover_bytes is not None:
-            costs = np.count_nonzero(types, axis=1)
-            least = min(cover_bytes, cluster.room() // COPIES)
-            preselected = preselect(rules, layout.samples, costs, least)
-        covers: Any = rules.covers(None if preselected is None else preselected.left)
-        laps.append(perf_counter())
-        seconds = dict(zip(induction.STEPS, np.diff(laps).tolist(), strict=True))
-        known = layout.positions, seconds, preselected
-        return induction.CandidateRules(confidence, types, covers, *known)
+            cover_bytes = min(cover_bytes, cluster.room() // COPIES)
+        backend = RemoteBackend(cluster, ClassLayout(values, classes, **declared))
+        return induction.take_steps(backend, order, cover_bytes)
 
     def _search(self, limits: Any, covers: Any, *known: Any) -> Any:
         if isinstance(covers, RemoteCovers):
@@ -111,56 +91,69 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
         return model._for_part(rows, labels)  # noqa: SLF001 - the two are one thing
 
 
-class RemoteRules:
-    """Rules of all samples on the workers, block by block, whose covers are computed on demand.
+class RemoteBackend:
+    """The steps of induction on the workers, block by block: covers are computed on demand.
 
-    A block has the `BitmapBackend` on its workers, its first row, confidences and types.
+    What is known of a block stays with the workers: its `BitmapBackend`, confidences and types.
     """
 
-    def __init__(
-        self, cluster: Cluster, layout: ClassLayout, blocks: Sequence[tuple[Any, ...]]
-    ) -> None:
-        self.cluster, self.layout, self.blocks = cluster, layout, blocks
+    def __init__(self, cluster: Cluster, layout: ClassLayout) -> None:
+        self.cluster, self.layout = cluster, layout
+        table = BitmapBackend(layout, n_jobs=1)
+        self.lows, self.highs = zip(*table.blocks(), strict=True)
+        self.tables = [cluster.send(table)] * len(self.lows)
+        self.near: list[Future] = []
+        self.kept: list[Future] = []
 
-    def __call__(self, candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
-        """Return what some candidates cover of all samples or of those wanted, here."""
+    def confidences(self) -> Floats:
+        """Return the distance of every row to the nearest one of another class, at most 1."""
+        known = self.tables, self.lows, self.highs
+        self.near = self.cluster.map("confidences", BitmapBackend.nearest_rows, *known)
+        return np.concatenate(self.cluster.gather(self.near))
+
+    def shorten(self, confidence: Floats, orders: Ints) -> Types:  # noqa: ARG002 - they are there
+        """Return the condition types of every row's rule, shortened in the orders of features."""
+        own = zip(self.lows, self.highs, strict=True)
+        by_block = [orders if len(orders) == 1 else orders[low:high] for low, high in own]
+        known = self.tables, self.lows, self.near, by_block
+        self.kept = self.cluster.map("shortening", BitmapBackend.shorten_rows, *known)
+        return np.concatenate(self.cluster.gather(self.kept))
+
+    def source(self, confidence: Floats, types: Types) -> Source:  # noqa: ARG002 - they are there
+        """Return a function to what some samples' boxes cover, brought together on one worker."""
+        return self._covers
+
+    def _covers(self, candidates: Ints | None, wanted: Words | None = None) -> Any:
+        """Return what some candidates cover here, what all (None) cover on one worker."""
+        if candidates is None:
+            parts = self._map("covers", wanted, [None] * len(self.lows))
+            whole = self.cluster.submit("whole", _bring_together, parts, self.layout.rows)
+            return RemoteCovers(self.cluster, whole)
         rows = self.layout.rows[candidates]
         order = np.argsort(rows, kind="stable")
-        ends = np.searchsorted(rows[order], [low for _, low, *_ in self.blocks[1:]])
-        by_block = np.split(rows[order], ends)
+        by_block = np.split(rows[order], np.searchsorted(rows[order], self.lows[1:]))
         parts = self._map("some", wanted, by_block)
         return CoverMatrix.below(self.cluster.gather(parts)).take(np.argsort(order, kind="stable"))
 
-    def covers(self, wanted: Words | None = None) -> "RemoteCovers":
-        """Return what all of them cover, brought together on one worker."""
-        parts = self._map("covers", wanted, [None] * len(self.blocks))
-        whole = self.cluster.submit("whole", _bring_together, parts, self.layout.rows)
-        return RemoteCovers(self.cluster, whole)
-
     def _map(self, phase: str, wanted: Words | None, rows: Sequence[Ints | None]) -> list[Future]:
-        sent = None if wanted is None else self.cluster.send(wanted)
-        known = ((*block, sent, some) for block, some in zip(self.blocks, rows, strict=True))
-        return self.cluster.map(phase, _cover_block, *zip(*known, strict=True))
+        sent = [None if wanted is None else self.cluster.send(wanted)] * len(rows)
+        known = self.tables, self.lows, self.near, self.kept, sent, rows
+        return self.cluster.map(phase, _cover_block, *known)
 
 
 class RemoteCovers:
-    """A `frri.cover.CoverMatrix` on a worker; its methods run there."""
+    """A `frri.cover.CoverMatrix` on a worker; its methods run there and return their results."""
 
     def __init__(self, cluster: Cluster, matrix: Future) -> None:
         self.cluster, self.matrix = cluster, matrix
 
-    def sizes(self) -> Ints:
-        """Return how many samples each candidate covers."""
-        return np.asarray(self._ask("sizes", CoverMatrix.sizes))
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(CoverMatrix, name)
 
-    def union(self) -> Flags:
-        """Return which samples any candidate covers."""
-        return np.asarray(self._ask("union", CoverMatrix.union))
+        def ask(*known: Any) -> Any:
+            return self.cluster.gather(self.cluster.submit(name, method, self.matrix, *known))
 
-    def take(self, candidates: Ints) -> CoverMatrix:
-        """Return what some candidates cover, here."""
-        found: CoverMatrix = self._ask("chosen", CoverMatrix.take, candidates)
-        return found
+        return ask
 
     def only(self, kept: Flags) -> "RemoteCovers":
         """Return the same candidates, of which all but those kept cover nothing."""
@@ -172,9 +165,6 @@ class RemoteCovers:
         search = self.cluster.submit("selection", limits.select, self.matrix, *known)
         found: Cover | PartialCover = self.cluster.gather(search)
         return found
-
-    def _ask(self, phase: str, method: Callable[..., Any], *known: Any) -> Any:
-        return self.cluster.gather(self.cluster.submit(phase, method, self.matrix, *known))
 
 
 # --- FRRI on the workers
@@ -197,6 +187,7 @@ def _bring_together(blocks: list[CoverMatrix], rows: Ints) -> CoverMatrix:
 
 
 # --- Additive rules
+@dataclass(kw_only=True, eq=False, repr=False)
 class DaskAdditiveRulesClassifier(DaskEstimator, AdditiveRulesClassifier):
     """`frri.AdditiveRulesClassifier` on a Dask cluster.
 

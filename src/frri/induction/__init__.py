@@ -24,13 +24,13 @@ proofs.
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from frri._compile import pays
-from frri._util import Floats, Ints, Types, Words
+from frri._util import Floats, Ints, Types
 from frri.cover.matrix import CoverMatrix
 from frri.cover.memory_bounded import Preselection, preselect
 from frri.induction import _bitmap_kernels
@@ -38,9 +38,8 @@ from frri.induction.bitmap_backend import BitmapBackend
 from frri.induction.class_layout import TOLERANCE as TOLERANCE
 from frri.induction.class_layout import ClassLayout
 from frri.induction.class_layout import ConditionType as ConditionType
-from frri.induction.fuzzy_decision import FuzzyBackend
-from frri.induction.fuzzy_decision import Graded as Graded
-from frri.induction.numpy_backend import NumpyBackend
+from frri.induction.numpy_backend import FuzzyBackend, NumpyBackend
+from frri.induction.numpy_backend import Graded as Graded
 
 # Pairs of samples x features that are worth compiling kernels, loading those that an earlier
 # process has compiled, and using those that are loaded.
@@ -124,9 +123,15 @@ def induce(
     >>> found.covers.sizes()
     array([2, 2, 1])
     """
-    laps = [perf_counter()]
     backend = choose_backend(values, classes, initial, rigid, compiled=compiled, n_jobs=n_jobs)
-    layout = backend.layout
+    return take_steps(backend, order, cover_bytes)
+
+
+def take_steps(
+    backend: Any, order: ArrayLike | Callable[[Floats], Types], cover_bytes: int | None
+) -> CandidateRules:
+    """Return the candidate rules that a backend finds; the other arguments are as for `induce`."""
+    layout, laps = backend.layout, [perf_counter()]
     confidence = backend.confidences()
     laps.append(perf_counter())
     if callable(order):
@@ -134,15 +139,15 @@ def induce(
     else:
         types = backend.shorten(confidence, layout.orders(order))
     laps.append(perf_counter())
-    covered, preselected = covers_in_memory(backend, confidence, types, cover_bytes)
+    source, preselected = backend.source(confidence, types), None
+    if cover_bytes is not None and len(confidence) > DIVIDED_FROM:
+        costs = np.count_nonzero(types, axis=1)[layout.rows]
+        preselected = preselect(source, layout.samples, costs, cover_bytes)
+    covers = source(None, None if preselected is None else preselected.left)
     laps.append(perf_counter())
     seconds = dict(zip(STEPS, np.diff(laps).tolist(), strict=True))
     by_sample = layout.by_sample(confidence), layout.by_sample(types)
-    return CandidateRules(*by_sample, covered, layout.positions, seconds, preselected)
-
-
-# --- Backends
-Backend = NumpyBackend | BitmapBackend | FuzzyBackend
+    return CandidateRules(*by_sample, covers, layout.positions, seconds, preselected)
 
 
 def choose_backend(
@@ -153,45 +158,14 @@ def choose_backend(
     *,
     compiled: bool | None = None,
     n_jobs: int | None = None,
-) -> Backend:
+) -> NumpyBackend | BitmapBackend:
     """Return a table with the steps of induction on it, in numpy or in compiled kernels."""
     if isinstance(classes, Graded):
-        return FuzzyBackend(values, classes, initial, rigid, n_jobs)
+        one_class = np.zeros(np.shape(classes.numbers), dtype=np.intp)
+        return FuzzyBackend(ClassLayout(values, one_class, initial, rigid), classes, n_jobs)
     layout = ClassLayout(values, classes, initial, rigid)
     if compiled is None:
         n, m = layout.points.shape
         limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
         compiled = pays(_bitmap_kernels, m * n * n, used_from=USED_FROM, **limits)
     return BitmapBackend(layout, n_jobs) if compiled else NumpyBackend(layout)
-
-
-def covers_in_memory(
-    backend: Backend, confidence: Floats, types: Types, cover_bytes: int | None
-) -> tuple[CoverMatrix, Preselection | None]:
-    """Return what all candidates cover, or of the samples that a few selected in advance leave.
-
-    The second happens if the covers of a large table take more bytes: see
-    `frri.cover.memory_bounded`.
-    """
-    few = len(confidence) <= DIVIDED_FROM
-    if cover_bytes is None or few or isinstance(backend, FuzzyBackend):
-        return backend.covers(confidence, types), None
-    layout = backend.layout
-    if isinstance(backend, BitmapBackend):
-        bitmap = backend
-
-        def source(candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
-            rows = layout.rows[candidates]
-            return bitmap.cover_rows(rows, confidence[rows], types[rows], wanted)
-
-    else:
-        whole = backend.covers(confidence, types)
-
-        def source(candidates: Ints, wanted: Words | None = None) -> CoverMatrix:
-            some = whole.take(candidates)
-            return some if wanted is None else some.within(wanted)
-
-    costs = np.count_nonzero(types, axis=1)[layout.rows]
-    preselected = preselect(source, layout.samples, costs, cover_bytes)
-    left = None if preselected is None else preselected.left
-    return source(np.arange(len(confidence)), left), preselected

@@ -10,6 +10,7 @@ import numpy as np
 from frri._compile import compiled
 from frri._util import Floats, Ints, Types, Words, map_threads
 from frri.cover.matrix import CoverMatrix, packed
+from frri.cover.memory_bounded import Source
 from frri.induction import _bitmap_kernels as kernels
 from frri.induction._bitmap_kernels import Bitmaps, CoverWords
 from frri.induction.class_layout import TOLERANCE, ClassLayout
@@ -78,10 +79,14 @@ class BitmapBackend:
 
         return np.concatenate(self._map_chunks(work, len(confidence)))
 
-    def covers(self, confidence: Floats, types: Types) -> CoverMatrix:
-        """Return the samples in the box of every sample, in the order of the table."""
-        rows = self.layout.rows
-        return self.cover_rows(rows, confidence[rows], types[rows])
+    def source(self, confidence: Floats, types: Types) -> Source:
+        """Return a function to what some samples' boxes cover: see `frri.cover.memory_bounded`."""
+
+        def find(candidates: Ints | None, wanted: Words | None = None) -> CoverMatrix:
+            rows = self.layout.rows if candidates is None else self.layout.rows[candidates]
+            return self.cover_rows(rows, confidence[rows], types[rows], wanted)
+
+        return find
 
     # --- Some rows
     def nearest_rows(self, low: int, high: int) -> Floats:

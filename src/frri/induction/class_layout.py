@@ -51,8 +51,8 @@ class ClassLayout:
         rigid: ArrayLike | None = None,
     ) -> None:
         matrix = np.asarray(values, dtype=np.float64)
-        self.initial = np.full(matrix.shape[1], ConditionType.SIMILAR, dtype=np.int8)
-        self.initial[:] = ConditionType.SIMILAR if initial is None else initial
+        start = ConditionType.SIMILAR if initial is None else initial
+        self.initial = np.full(matrix.shape[1], start, dtype=np.int8)
         both_sides = self.initial == ConditionType.SIMILAR
         self.rigid: Flags = both_sides & (False if rigid is None else rigid)
         # A feature that is always 0 is never needed.

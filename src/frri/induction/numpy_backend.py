@@ -1,18 +1,26 @@
-"""The steps of induction in numpy, for small tables.
+"""The steps of induction in numpy, for small tables and for decisions that agree by degrees.
 
 The sides of all boxes are placed among the ranks of each feature, and samples beyond a side are
 sets of bits: words of 64 samples, of shape (n_features, n_words, n_boxes). A type is 1 for a box
 that is bounded above, 2 for one bounded below, 3 for both.
+
+Decisions such as numbers agree by degrees: that of `v` agrees with the rule of `u` to the degree
+max(0, 1 - |y(v) - y(u)| / tau). A rule keeps its confidence, less this degree, away from every
+sample: limits are by pair, so that all pairs are compared.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from frri._util import Flags, Floats, Ints, Types, Words
-from frri.cover.matrix import ALL, NONE, CoverMatrix
+from frri._util import Flags, Floats, Ints, Types, Words, map_threads
+from frri.cover.matrix import ALL, NONE, CoverMatrix, packed
+from frri.cover.memory_bounded import Source
 from frri.induction.class_layout import TOLERANCE, ClassLayout, ConditionType
 
 # Size of one block of boxes, in words of 64 bits unless that is too few rows, and of one block of
@@ -20,6 +28,8 @@ from frri.induction.class_layout import TOLERANCE, ClassLayout, ConditionType
 BLOCK_WORDS = 1 << 20
 LEAST_ROWS = 128
 BLOCK_DISTANCES = 1 << 15
+# Pairs of samples with decisions by degrees that are compared at a time, for the same reason.
+BLOCK_PAIRS = 1 << 16
 
 
 def distances(points: Floats, types: Types, columns: Floats, rigid: Flags | None = None) -> Floats:
@@ -137,6 +147,16 @@ class NumpyBackend:
                 parts.append(CoverMatrix.from_words(by_row, 64 * n_words))
             by_class.append(CoverMatrix.below(parts))
         return CoverMatrix.beside(by_class).take(layout.rows)
+
+    def source(self, confidence: Floats, types: Types) -> Source:
+        """Return a function to what some samples' boxes cover: see `frri.cover.memory_bounded`."""
+        whole = self.covers(confidence, types)
+
+        def find(candidates: Ints | None, wanted: Words | None = None) -> CoverMatrix:
+            some = whole if candidates is None else whole.take(candidates)
+            return some if wanted is None else some.within(wanted)
+
+        return find
 
 
 class Ranking:
@@ -268,3 +288,76 @@ def _blocks(start: int, end: int, words_per_row: int) -> Iterator[slice]:
     height = max(LEAST_ROWS, BLOCK_WORDS // words_per_row)
     for low in range(start, end, height):
         yield slice(low, min(low + height, end))
+
+
+# --- Decisions that agree by degrees
+class Graded(NamedTuple):
+    """Numbers as decisions: they agree the more the nearer they are, from `tau` on not at all.
+
+    Parameters
+    ----------
+    numbers : array-like of float, shape (n_samples,)
+    tau : float
+        Above 0.
+
+    Examples
+    --------
+    >>> Graded([10.0, 12.0, 20.0], 4.0).agreement().tolist()
+    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    numbers: ArrayLike
+    tau: float
+
+    def agreement(self, own: slice = slice(None)) -> Floats:
+        """Return D(u, v) = max(0, 1 - |y(v) - y(u)| / tau) for some samples u and all v."""
+        y = np.asarray(self.numbers, dtype=np.float64)
+        return np.maximum(0.0, 1.0 - np.abs(y - y[own, None]) / self.tau)
+
+
+class FuzzyBackend(NumpyBackend):
+    """The steps of induction on a table with graded decisions: a layout of a single class."""
+
+    def __init__(self, layout: ClassLayout, decisions: Graded, n_jobs: int | None = None) -> None:
+        super().__init__(layout)
+        self.decisions, self.n_jobs = decisions, n_jobs
+
+    def confidences(self) -> Floats:
+        """Return the minimum of distance and agreement over all samples, at most 1."""
+        layout = self.layout
+
+        def nearest(own: slice) -> Floats:
+            found = distances(layout.points[own], layout.initial[None], layout.columns)
+            found += self.decisions.agreement(own)
+            least: Floats = found.min(axis=1)
+            return np.minimum(1.0, least)
+
+        return np.concatenate(self._map_blocks(nearest))
+
+    def shorten(self, confidence: Floats, orders: Ints) -> Types:
+        """Return the condition types of every sample's rule, shortened in some feature orders."""
+        layout, limits = self.layout, confidence - TOLERANCE
+
+        def shorten_rows(own: slice) -> Types:
+            limit = limits[own, None] - self.decisions.agreement(own)
+            not_above, below = [], []
+            for column, sides in zip(layout.columns, layout.initial, strict=True):
+                difference = column - column[own, None]
+                not_above.append(packed(~((sides & 1 > 0) & (difference > limit))).T)
+                below.append(packed((sides & 2 > 0) & (difference < -limit)).T)
+            order = orders if len(orders) == 1 else orders[own]
+            others = packed(limit >= 0).T
+            return prune(np.stack(not_above), np.stack(below), others, order, layout.rigid)
+
+        return np.concatenate(self._map_blocks(shorten_rows))
+
+    def covers(self, confidence: Floats, types: Types) -> CoverMatrix:
+        """Return the samples in the box of every sample."""
+        return replace(super().covers(confidence, types), n_objects=len(confidence))
+
+    def _map_blocks(self, work: Callable[[slice], Any]) -> list[Any]:
+        """Return the results of a function for blocks of samples."""
+        n = len(self.layout.points)
+        height = max(1, BLOCK_PAIRS // n)
+        blocks = [(low, min(low + height, n)) for low in range(0, n, height)]
+        return map_threads(lambda low, high: work(slice(low, high)), blocks, self.n_jobs)

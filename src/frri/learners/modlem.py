@@ -26,8 +26,6 @@ PRIOR_SAMPLES = 3.0
 # Entropies (times the number of samples) that differ by fewer bits are equal: the rest is rounding.
 # With weights other than moderate integers, bits of a mean sample.
 GRAIN = 2.0**-20
-# Below this fraction of the bins, the bins of some values are found by sorting instead of counting.
-SPARSE = 1 / 8
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -342,7 +340,6 @@ class SplitSearch:
     ) -> None:
         self.table, self.units, self.unit = table, weights.units, weights.unit
         self.n_classes, self.entropy = n_classes, entropy
-        self.weighted = bool((weights.units != 1).any())
         n_bins = len(table.upper)
         self.all_bins = np.arange(n_bins)
         self.feature = np.repeat(np.arange(len(table.end)), np.diff(table.end, prepend=-1))
@@ -355,9 +352,12 @@ class SplitSearch:
         mean = weights.units.sum() * weights.unit / len(weights.units)
         self.grains_per_bit = 1.0 / (GRAIN if weights.unit == 1.0 else GRAIN * mean)
 
-    def count_all(self, positive: Flags) -> Ints:
-        """Sum the weights of all negative and positive samples in every bin: 2 x n_bins."""
-        return self._sums(self.table.bins, self.units, positive, len(self.all_bins))
+    def count_all(self, positive: Flags, rows: Positions | slice = slice(None)) -> Ints:
+        """Sum the weights of the negative and positive ones of some samples in every bin."""
+        bins, n_bins = self.table.bins[rows], len(self.all_bins)
+        keys = (bins + (positive * n_bins)[:, None]).ravel()
+        units = np.repeat(self.units[rows], bins.shape[1])
+        return sums_by_key(keys, units, 2 * n_bins).reshape(2, -1)
 
     def remove(self, counts: Ints, rows: Positions) -> None:
         """Subtract positive samples from the counts of all bins."""
@@ -365,24 +365,10 @@ class SplitSearch:
 
     def count(self, rows: Positions, positive: Flags) -> tuple[Ints, Ints]:
         """Return the bins of some samples, including the ends of all features, and their counts."""
-        values, ends = self.table.bins[rows], self.ends
-        if values.size < SPARSE * len(self.all_bins):
-            bins, places = np.unique(np.append(values, ends), return_inverse=True)
-            places = places[: values.size].reshape(values.shape)
-            return bins, self._sums(places, self.units[rows], positive, len(bins))
-        counts = self._sums(values, self.units[rows], positive, len(self.all_bins))
+        counts = self.count_all(positive, rows)
         occupied = np.asarray(counts.any(axis=0))
-        occupied[ends] = True
+        occupied[self.ends] = True
         return np.flatnonzero(occupied), counts[:, occupied]
-
-    def _sums(
-        self, bins: NDArray[np.signedinteger[Any]], units: Ints, positive: Flags, n_bins: int
-    ) -> Ints:
-        """Sum the weights of negative and positive samples in bins numbered from 0."""
-        keys = (bins + (positive * n_bins)[:, None]).ravel()
-        if self.weighted:
-            return sums_by_key(keys, np.repeat(units, bins.shape[1]), 2 * n_bins).reshape(2, -1)
-        return np.bincount(keys, minlength=2 * n_bins).reshape(2, -1)
 
     def best(self, bins: Ints, counts: Ints) -> BinRange | None:
         """Return the test of the highest score; of equal ones the first with the most positives.

@@ -174,10 +174,10 @@ class _Collection:
         if not self.close:
             able &= ~self._done()
         rows = np.flatnonzero(able)
-        height = max(1, _BLOCK // len(self.covered))
+        height, values = max(1, _BLOCK // len(self.covered)), self.region.values
         for start in range(0, len(rows), height):
             block = rows[start : start + height]
-            relation = self.region.relation(block, attributes)
+            relation = self.region.relation(values[block], values, attributes)
             amounts = np.cumsum(relation, axis=1)[:, -1].tolist()
             for row, coverage, amount in zip(block.tolist(), relation, amounts, strict=True):
                 if not self._done(row):
@@ -372,7 +372,7 @@ class PositiveRegion:
             for start in range(0, len(own) if len(others) else 0, height):
                 block = own[start : start + height]
                 rows = self.values[block]
-                base = self._relation(rows, others, chosen)
+                base = self.relation(rows, others, chosen)
                 for k, a in enumerate(candidates):
                     degrees = self._similarity(rows, others, a)
                     joined = self.t_norm(base, degrees) if chosen else degrees
@@ -384,12 +384,8 @@ class PositiveRegion:
         """Return the sum of degrees of all samples, times their weights."""
         return total(degrees if self.weights is None else degrees * self.weights)
 
-    def relation(self, rows: Any, attributes: Sequence[int]) -> Floats:
-        """Return how similar some samples are to all samples, over a set of features."""
-        return self._relation(self.values[rows], self.values, attributes)
-
-    def _relation(self, rows: Floats, others: Floats, attributes: Sequence[int]) -> Floats:
-        """Return the relation between the rows of two tables over a set of features."""
+    def relation(self, rows: Floats, others: Floats, attributes: Sequence[int]) -> Floats:
+        """Return how similar the rows of two tables are over a set of features."""
         if not attributes:
             return np.ones((len(rows), len(others)))
         return reduce(self.t_norm, (self._similarity(rows, others, a) for a in attributes))

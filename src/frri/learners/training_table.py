@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from math import frexp, inf, ldexp, nextafter
 from numbers import Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rul
 from frri.rules.rule import as_labels, label_array
 from frri.table import Attribute, EncodedTable, column_names
 from frri.table.checks import check_weights
-from frri.table.columns import is_missing, plain_table, to_number
+from frri.table.columns import is_missing, plain_table, to_numbers
 
 # From here on not every integer is a floating-point number.
 LARGEST_INTEGER = 2.0**52
@@ -100,13 +100,11 @@ def box_rule(
     return Rule(tuple(conditions), consequent, float(radius), source=int(u), **known)
 
 
-def scaled_values(table: TrainingTable) -> tuple[Floats, Flags | None]:
+def scaled_values(table: TrainingTable) -> tuple[Floats, Flags]:
     """Return the values, numeric features scaled to [0, 1], and which features are nominal."""
     nominal = np.array([attribute.kind == "nominal" for attribute in table.attributes])
     low = np.array([attribute.low for attribute in table.attributes])
     high = np.array([attribute.high for attribute in table.attributes])
-    if not nominal.any():
-        return Scaling(low, high).transform(table.values), None
     low[nominal] = high[nominal] = 0.0
     values = Scaling(low, high).transform(table.values)
     values[:, nominal] = table.values[:, nominal]
@@ -155,8 +153,7 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
 MOST_UNITS = 62
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(NamedTuple):
     """Weights of samples as integer multiples of a unit: sums are exact in any order.
 
     Attributes
@@ -298,7 +295,13 @@ def _checked(sample_weight: Any, n_rows: int) -> Floats:
             f"sample_weight has the shape {array.shape}, but the table has {n_rows} rows; "
             "give one weight per row."
         )
-    weights = _numbers(array)
+    for row, value in enumerate(() if array.dtype.kind in "biuf" else array.tolist()):
+        if not isinstance(value, Real | Decimal) and not is_missing(value):
+            raise ValueError(
+                f"sample_weight holds {value!r} in row {row + 1}, which is not a number; "
+                "give one number per row."
+            )
+    weights = to_numbers(array, "sample_weight")
     check_weights(weights, "sample_weight")
     with np.errstate(over="ignore"):
         if weights.sum() == np.inf:
@@ -306,16 +309,3 @@ def _checked(sample_weight: Any, n_rows: int) -> Floats:
                 "The sum of sample_weight is infinite; divide all weights by the largest."
             )
     return weights
-
-
-def _numbers(array: NDArray[Any]) -> Floats:
-    if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
-    values = array.tolist()
-    for row, value in enumerate(values):
-        if not isinstance(value, Real | Decimal) and not is_missing(value):
-            raise ValueError(
-                f"sample_weight holds {value!r} in row {row + 1}, which is not a number; "
-                "give one number per row."
-            )
-    return np.array([to_number(value, "sample_weight", row) for row, value in enumerate(values)])

@@ -173,21 +173,20 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
             least, n_checked = nearest_in_batches(
                 pool, table, self._check_batches, self.missing, self.n_jobs
             )
-        narrow = pool.narrow(np.minimum(nearest.least, least))
-        found = narrow.candidates(samples, self.n_jobs)
+        radii = np.minimum(pool.radii, np.minimum(nearest.least, least))
+        found = pool._replace(radii=radii).candidates(samples, self.n_jobs)
         selected = self._select_pooled(found, pool, n_checked)
         self.bags_, self.selected_ = pool.bags[selected], pool.sources[selected]
         rules = found.rules(table, selected, (table.labels[c] for c in pool.classes[selected]))
         about = self._about(table) | {"selection": self._certificate()}
-        ruleset = self._made(table, rules, about=about, **self._reading())
-        self.ruleset_ = self._with_statistics(ruleset, table)
+        self.ruleset_ = self._with_statistics(self._made(table, rules, about=about), table)
         self._warn_about_results(table)
         with self._step("out-of-bag estimate"):
             self._estimate(table, samples, pool, bags, nearest)
 
     def _pool(self, table: TrainingTable, bags: "Bags", seeds: list[int]) -> "RulePool":
         """Return the rules of all bags."""
-        initial = pipeline.initial_types(self.conditions or {}, table.attributes)
+        initial = pipeline.initial_types(self.conditions, table.attributes)
         work: Callable[..., RulePool] = partial(
             rules_of_bag, order=self.attribute_order, initial=initial, limits=self._limits()
         )
@@ -313,7 +312,7 @@ def rules_of_bag(
     seed: int,
     *,
     order: str,
-    initial: Types | None,
+    initial: Types,
     limits: pipeline.Limits,
 ) -> "RulePool":
     """Return the rules that FRRI selects in a bag, by the first cover that it finds.
@@ -325,9 +324,7 @@ def rules_of_bag(
     attributes = tuple(table.attributes[a] for a in used.tolist())
     part = replace(table, values=table.values[:, used], attributes=attributes)
     values = scaled[:, used]
-    start = None if initial is None else initial[used]
-    rigid = None if nominal is None else nominal[used]
-    declared: dict[str, Any] = {"initial": start, "rigid": rigid}
+    declared: dict[str, Any] = {"initial": initial[used], "rigid": nominal[used]}
     orders = pipeline.class_orders(order, part, values, seed, **declared)
     induced = induce(values, table.classes, orders, **declared)
     found = pipeline.class_candidates(induced, table.classes)
@@ -340,11 +337,11 @@ def rules_of_bag(
 
 # --- Rules of all bags
 class Samples(NamedTuple):
-    """Scaled samples: values, classes, and nominal features (None without any)."""
+    """Scaled samples: values, classes, and which features are nominal."""
 
     values: Floats
     classes: Positions
-    rigid: Flags | None
+    rigid: Flags
 
     def take(self, start: int, end: int) -> "Samples":
         """Return the samples from `start` to `end`."""
@@ -360,10 +357,6 @@ class RulePool(NamedTuple):
     classes: Positions
     sources: Ints  # row of the sample
     bags: Ints
-
-    def narrow(self, least: Floats) -> "RulePool":
-        """Return the same rules, with radii that do not exceed some distances."""
-        return self._replace(radii=np.minimum(self.radii, least))
 
     def distances(self, samples: Samples) -> Floats:
         """Return rules x samples: by how much the worst condition fails."""
@@ -405,14 +398,13 @@ def nearest_of_other_classes(
         distance[rules, row] = np.inf
         return Nearest(least, start + row, distance.min(axis=1))
 
-    least, second = np.full(len(pool.radii), np.inf), np.full(len(pool.radii), np.inf)
-    row = np.full(len(pool.radii), -1, dtype=np.int64)
-    for found in map_threads(two, _blocks(pool, len(samples.classes)), n_jobs):
-        nearer = found.least < least
-        second = np.minimum(np.where(nearer, least, found.least), np.minimum(second, found.second))
-        row = np.where(nearer, found.row, row)
-        least = np.where(nearer, found.least, least)
-    return Nearest(least, row, second)
+    far = np.full(len(pool.radii), np.inf)
+    blocks = map_threads(two, _blocks(pool, len(samples.classes)), n_jobs)
+    found = zip(Nearest(far, np.full(len(far), -1), far), *blocks, strict=True)
+    least, row, second = map(np.array, found)
+    ascending = np.sort(np.concatenate((least, second)), axis=0)
+    first = least.argmin(axis=0)
+    return Nearest(ascending[0], row[first, np.arange(len(first))], ascending[1])
 
 
 def nearest_in_batches(

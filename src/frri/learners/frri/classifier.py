@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from frri import induction
 from frri._util import Floats, Ints, Positions, short_repr
 from frri.cover import CoverMatrix
-from frri.cover.matrix import elements, packed
+from frri.cover.matrix import packed
 from frri.cover.memory_bounded import BYTES_PER_WORD
 from frri.induction import ConditionType, minimal_rules
 from frri.learners.classification import RuleClassifier
@@ -199,7 +199,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
     def _candidates(self, table: TrainingTable) -> Candidates:
         values, nominal = scaled_values(table)
-        initial = pipeline.initial_types(self.conditions or {}, table.attributes)
+        initial = pipeline.initial_types(self.conditions, table.attributes)
         declared: dict[str, Any] = {"initial": initial, "rigid": nominal}
         known = self.attribute_order, table, values, self.random_state
         order = pipeline.class_orders(*known, **declared)
@@ -230,13 +230,12 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         own = found.groups[chosen]
         support = np.zeros((len(own), len(table.labels)), dtype=np.int64)
         support[np.arange(len(own)), own] = covers.sizes()
-        times = np.bincount(elements(covers.words, covers.bits), minlength=covers.n_objects)
-        alone = covers.sizes(packed((times == 1)[None])[0])
+        alone = covers.sizes(packed((covers.counts() == 1)[None])[0])
         statistics = statistics_from_counts(own, support, alone, found.sizes)
         labels = (table.labels[c] for c in own)
         rules = found.rules(table, chosen, labels, statistics=statistics)
         about = self._about(table) | {"selection": self._certificate()}
-        ruleset = self._made(table, rules, about=about, **self._reading())
+        ruleset = self._made(table, rules, about=about)
         if table.weights is not None:
             ruleset = self._with_statistics(ruleset, table)
         self.ruleset_ = ruleset
@@ -292,7 +291,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
             box_rule(table, u, self._types[u], self.confidence_[u], table.labels[table.classes[u]])
             for u in covering.tolist()
         )
-        return self._made(table, rules, **self._reading())
+        return self._made(table, rules)
 
     def _warn_about_results(self, table: TrainingTable) -> None:
         super()._warn_about_results(table)

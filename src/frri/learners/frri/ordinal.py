@@ -174,7 +174,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         rules = found.rules(table, chosen, labels, relation=relations)
         about = self._about(table) | {"selection": self._certificate()}
         about |= {"monotone": claim} if claim else {}
-        meaning = {"semantics": "at-least-class", "fallback": "nearest"} | self._reading()
+        meaning = {"semantics": "at-least-class", "fallback": "nearest"}
         ruleset = self._made(table, rules, about=about, **meaning)
         self.ruleset_ = self._with_statistics(ruleset, table)
 

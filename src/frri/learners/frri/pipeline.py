@@ -24,9 +24,10 @@ from frri.cover.milp_cover import PartialCover, partial_cover
 from frri.induction import CandidateRules, ConditionType, minimal_rules
 from frri.learners import validation
 from frri.learners.base import RuleLearner
+from frri.learners.calibration import equal_rows
 from frri.learners.rule_limits import check_limits
 from frri.learners.training_table import TrainingTable, box_rule
-from frri.rules import Rule
+from frri.rules import Rule, RuleSet
 from frri.table import Attribute
 from frri.table.checks import check_resolution
 
@@ -184,9 +185,10 @@ class FRRILearner(RuleLearner):
                 f"'never', got {short_repr(self.conditions)}."
             )
 
-    def _reading(self) -> dict[str, Any]:
-        """Return how rules read values: as in training, clipped to the range of each feature."""
-        return {"clip": True, "missing": "typical" if self.missing == "typical" else "similar"}
+    def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
+        """Return rules that read values as in training, clipped to the range of each feature."""
+        missing = "typical" if self.missing == "typical" else "similar"
+        return super()._made(table, rules, clip=True, missing=missing, **meaning)
 
     def _certificate(self) -> dict[str, Any]:
         """Return the certificate for the model file, which does not depend on time."""
@@ -362,13 +364,11 @@ RESTRICTIONS = {
 }
 
 
-def initial_types(conditions: Mapping[Any, Any], attributes: Sequence[Attribute]) -> Types | None:
-    """Return the initial type of each feature, None without conditions."""
-    if not conditions:
-        return None
+def initial_types(conditions: Mapping[Any, Any] | None, attributes: Sequence[Attribute]) -> Types:
+    """Return the initial type of each feature: SIMILAR unless a condition restricts it."""
     positions = {attribute.name: j for j, attribute in enumerate(attributes)}
     initial = np.full(len(attributes), ConditionType.SIMILAR, dtype=np.int8)
-    for key, restriction in conditions.items():
+    for key, restriction in (conditions or {}).items():
         j = _position(key, positions)
         place = f"conditions[{short_repr(key)}]"
         if not isinstance(restriction, str) or restriction not in RESTRICTIONS:
@@ -430,8 +430,7 @@ def class_orders(
     if order == "shortest":
         return partial(minimal_rules.shortest, values, table.classes, **declared)
     # Equal rows count once, so that a sample of weight 2 is the same as two samples.
-    rows = np.column_stack((np.nan_to_num(values, nan=-1.0), table.classes))
-    _, once = np.unique(rows, axis=0, return_index=True)
+    once, *_ = equal_rows(table)
     information = [
         mutual_information(column, table.classes[once], nominal=attribute.kind == "nominal")
         for column, attribute in zip(values[once].T, table.attributes, strict=True)

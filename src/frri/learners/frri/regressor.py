@@ -110,7 +110,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
 
     def _candidates(self, table: TrainingTable) -> Candidates:
         order = attribute_orders(self.attribute_order, table.values.shape, self.random_state)
-        initial = initial_types(self.conditions or {}, table.attributes)
+        initial = initial_types(self.conditions, table.attributes)
         values, nominal = scaled_values(table)
         scaled = standardised(table.numbers, table.all_weights)[2]
         decisions = Graded(scaled, float(self.tau))
@@ -148,7 +148,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         def package(numbers: Floats, base: float, about: dict[str, Any]) -> RuleSet:
             rules = found.rules(table, chosen, numbers.tolist())
             meaning: dict[str, Any] = {"semantics": "weighted-mean", "base": (float(base),)}
-            return self._made(table, rules, about=about, **meaning, **self._reading())
+            return self._made(table, rules, about=about, **meaning)
 
         drawn = package(scaled[self.selected_], 0.0, {})
         fractions = compute_mean_fractions(drawn, table.values)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from frri._compile import either, inner_kernel, kernel
 from frri._reproducible import log2
 from frri._util import Flags, Floats, Ints
-from frri.learners.ripper.description_length import delete_needless  # noqa: F401 - compiled here
 from frri.learners.training_table import TrainingTable, Weights
 
 # How a test compares; a search that finds nothing returns NOTHING.

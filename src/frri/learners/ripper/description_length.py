@@ -9,10 +9,7 @@ decides nothing.
 from math import inf, log2, nan
 from typing import NamedTuple
 
-import numpy as np
-
-from frri._compile import kernel
-from frri._util import Flags, Floats
+from frri._util import Floats
 
 # Differences of lengths below this count as none.
 TOLERANCE = 1e-6
@@ -36,7 +33,6 @@ class DescriptionLength(NamedTuple):
     false_share: float
 
 
-@kernel
 def length_of_errors(problem: DescriptionLength, covered: float, positives: float) -> float:
     """Return the bits for the exceptions to rules that cover samples and positives."""
     uncovered = problem.total - covered
@@ -66,10 +62,9 @@ def length_of_rule(n_tests: int, n_possible: int) -> float:
     return REDUNDANCY * (number + subset_length(n_possible, n_tests, n_tests / n_possible))
 
 
-@kernel
 def delete_needless(
     problem: DescriptionLength, covered: float, positives: float, rules: Floats
-) -> tuple[Flags, float]:
+) -> tuple[list[bool], float]:
     """Delete rules one after another that save no bits or are wrong at least half of the time.
 
     The whole list covers samples, and positives among them, of the given weights. A row of `rules`
@@ -77,26 +72,24 @@ def delete_needless(
     and its bits. The result is which rules are kept, and the bits for the exceptions to these, less
     the bits saved.
     """
-    kept = np.ones(len(rules), dtype=np.bool_)
-    errors, saved = length_of_errors(problem, covered, positives), 0.0
-    for k in range(len(rules)):
-        t, p, bits = rules[k, 0], rules[k, 1], rules[k, 2]
+    kept, saved = [], 0.0
+    errors = length_of_errors(problem, covered, positives)
+    for t, p, bits in rules.tolist():
         errors_without = length_of_errors(problem, covered - t, positives - p)
         saving = errors + bits - errors_without
-        if saving > -TOLERANCE or mostly_wrong(t, p):
+        is_needless = saving > -TOLERANCE or mostly_wrong(t, p)
+        kept.append(not is_needless)
+        if is_needless:
             covered, positives, errors = covered - t, positives - p, errors_without
             saved += saving
-            kept[k] = False
     return kept, errors - saved
 
 
-@kernel
 def mostly_wrong(covered: float, positives: float) -> bool:
     """Return whether at least half of the samples covered are negatives."""
     return covered > 0 and 2 * positives <= covered
 
 
-@kernel
 def subset_length(n: float, k: float, share: float) -> float:
     """Return the bits to single out k of n things, each chosen with an expected probability.
 

@@ -43,10 +43,8 @@ class FURIAClassifier(GrownRuleClassifier):
     nominal ones (columns of text in a data frame) are tested for one value and stay crisp. A test
     of a missing value fails.
 
-    Samples are drawn at random to grow and to prune rules. One with an integer weight stands for
-    as many equal samples, which are drawn one by one (up to a sum of 100,000); other weights, and
-    those of classes, count in every sum. Rules from a table with equal samples do not depend on its
-    order. Time grows a little faster than the number of samples.
+    Samples are drawn at random to grow and to prune rules, and their weights count, as in
+    `RIPPERClassifier`. Time grows a little faster than the number of samples.
 
     Parameters
     ----------

@@ -22,6 +22,7 @@ from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, SortedColumns
 from frri.learners.ripper.description_length import (
     TOLERANCE,
     DescriptionLength,
+    delete_needless,
     length_of_errors,
     length_of_rule,
     mostly_wrong,
@@ -217,13 +218,6 @@ class CrispRule(NamedTuple):
     bits: float
 
 
-class Remaining(NamedTuple):
-    """The samples that the rules so far leave over, coded together with at most as many others."""
-
-    rows: Flags
-    coded: Codes
-
-
 @dataclass(frozen=True, eq=False)
 class ClassProblem:
     """The samples of one class among others.
@@ -264,15 +258,14 @@ class ClassProblem:
     @cached_property
     def length(self) -> DescriptionLength:
         """Return the quantities that description lengths depend on."""
-        total, positives = self._weights(np.flatnonzero(self.rows))
-        return DescriptionLength(float(total), float(positives), float(self.false_share))
+        return DescriptionLength(*self._weights(np.flatnonzero(self.rows)), float(self.false_share))
 
     @cached_property
-    def everything(self) -> Remaining:
-        """Return all samples that take part."""
+    def coded(self) -> Codes:
+        """Return all samples that take part, in the order of each feature."""
         order = self.columns.order
-        coded = self._kernels.restrict(2 * order + self.positive[order], self.rows)
-        return Remaining(self.rows, coded)
+        found: Codes = self._kernels.restrict(2 * order + self.positive[order], self.rows)
+        return found
 
     @cached_property
     def _kernels(self) -> Any:
@@ -285,7 +278,7 @@ class ClassProblem:
         others stay for the deletion to judge.
         """
         rules, later = list(rules), first_later([rule.covers for rule in rules])
-        left, covered, positives, position = self.everything, 0.0, 0.0, 0
+        left, covered, positives, position = self.rows, 0.0, 0.0, 0
         running = shortest = length_of_errors(self.length, covered, positives)
         while positives < self.length.positives:
             added = position == len(rules)
@@ -294,7 +287,7 @@ class ClassProblem:
             else:
                 rules[position] = self._improve(rules, position, later[position], left)
             rule = rules[position]
-            t, p = self._weights((rule.covers & left.rows).nonzero()[0])
+            t, p = self._weights((rule.covers & left).nonzero()[0])
             if added:
                 after = length_of_errors(self.length, covered + t, positives + p)
                 running += after + rule.bits - length_of_errors(self.length, covered, positives)
@@ -303,33 +296,33 @@ class ClassProblem:
                 if too_long or p <= 0 or mostly_wrong(t, p):
                     break
             covered, positives = covered + t, positives + p
-            left = self._without(left, rule.covers)
+            left = left & ~rule.covers
             position += 1
         del rules[position : position + 1]
         return rules
 
-    def _additional(self, left: Remaining) -> CrispRule:
+    def _additional(self, left: Flags) -> CrispRule:
         """Return a new rule for the samples that are left."""
         if not self.learner.prune:
-            return self._rule(self._grow(left, left.rows))
+            return self._rule(self._grow(left))
         grow, prune = self._split(left)
-        return self._rule(self._prune(self._grow(left, grow), prune, "precision"))
+        return self._rule(self._prune(self._grow(grow), prune, "precision"))
 
     def _improve(
-        self, rules: list[CrispRule], position: int, later: Firsts, left: Remaining
+        self, rules: list[CrispRule], position: int, later: Firsts, left: Flags
     ) -> CrispRule:
         """Return the best of the rule as it is, grown further, and grown from nothing."""
         old = rules[position]
-        if not np.any(old.covers & left.rows):
+        if not np.any(old.covers & left):
             return old
         grow, prune = self._split(left)
         prune &= later == len(rules)
-        replacement = self._rule(self._prune(self._grow(left, grow), prune, "accuracy"))
-        further = self._grow(left, grow & old.covers, old.tests)
+        replacement = self._rule(self._prune(self._grow(grow), prune, "accuracy"))
+        further = self._grow(grow & old.covers, old.tests)
         tests = self._prune(further, prune, "accuracy")
 
         # The length without any of the three is common to them and need not be subtracted.
-        known = position, later, left.rows, self._counted(rules, later, left.rows)
+        known = position, later, left, self._counted(rules, later, left)
         as_it_is, renewed = (self._length_with(rule, *known) for rule in (old, replacement))
         revision, revised = old, as_it_is
         if len(tests) != len(old.tests):
@@ -349,9 +342,10 @@ class ClassProblem:
         """
         rules = counted.copy()
         rules[:, :2] -= self._tally(later, rule.covers & left, len(rules) - 1)
-        total, positives = self.length.total - rules[-1, 0], self.length.positives - rules[-1, 1]
-        known = self.length, total, positives, rules[position + 1 : -1]
-        return float(self._kernels.delete_needless(*known)[1]) + rule.bits
+        missed, missed_positives, _ = rules[-1].tolist()
+        covered = self.length.total - missed, self.length.positives - missed_positives
+        known = self.length, *covered, rules[position + 1 : -1]
+        return delete_needless(*known)[1] + rule.bits
 
     def _delete_needless(self, rules: list[CrispRule]) -> list[CrispRule]:
         """Delete rules, from the last to the first, without which the description is shorter."""
@@ -360,21 +354,21 @@ class ClassProblem:
             first[rules[k].covers] = k
         counted = self._counted(rules, first, self.rows)[:-1]
         total, positives, _ = counted.sum(axis=0).tolist()
-        known = self.length, total, positives, counted[::-1].copy()
-        kept, _ = self._kernels.delete_needless(*known)
-        return [rule for rule, keep in zip(rules, kept[::-1].tolist(), strict=True) if keep]
+        known = self.length, total, positives, counted[::-1]
+        kept, _ = delete_needless(*known)
+        return [rule for rule, keep in zip(rules, kept[::-1], strict=True) if keep]
 
     # ------------------------------------------------------------------ single rules
-    def _split(self, left: Remaining) -> tuple[Flags, Flags]:
-        return split(self.columns.classes, left.rows, self.learner.folds, self.random)
+    def _split(self, left: Flags) -> tuple[Flags, Flags]:
+        return split(self.columns.classes, left, self.learner.folds, self.random)
 
-    def _grow(self, left: Remaining, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
+    def _grow(self, rows: Flags, tests: Tests = NO_TESTS) -> Tests:
         """Add tests to a rule, each the one of greatest information gain, until it is pure.
 
-        It is grown on some of the samples left, `rows`, which satisfy the tests so far.
+        It is grown on some samples, which satisfy the tests so far.
         """
         min_units = float(self.learner.min_weight) / self.columns.unit
-        added = self._kernels.grow(left.coded, rows, self.columns, min_units)
+        added = self._kernels.grow(self.coded, rows, self.columns, min_units)
         most = self.learner.max_conditions
         # Every test is the best after those before it, so that the first ones are those of a
         # shorter rule.
@@ -407,19 +401,10 @@ class ClassProblem:
         return CrispRule(tests, covers, length_of_rule(len(tests), self.columns.n_tests))
 
     # ------------------------------------------------------------------ samples
-    def _without(self, left: Remaining, covered: Flags) -> Remaining:
-        """Return the samples that are left when a rule covers some of them."""
-        rows = left.rows & ~covered
-        few = 2 * np.count_nonzero(rows) < left.coded.shape[1]
-        return Remaining(rows, self._kernels.restrict(left.coded, rows) if few else left.coded)
-
     def _weights(self, rows: Positions) -> tuple[float, float]:
         """Return the weight of some samples, and of the positives among them."""
-        positive = self.positive.take(rows)
-        if self.columns.units is None:
-            return len(rows), int(np.count_nonzero(positive))
         weights = self.columns.weights[rows]
-        return float(weights.sum()), float(weights[positive].sum())
+        return float(weights.sum()), float(weights[self.positive.take(rows)].sum())
 
     def _tally(self, first: NDArray[np.integer], rows: Flags, n_rules: int) -> Floats:
         """Sum the weights of samples, and of positives, that each rule is the first to cover.
@@ -429,8 +414,8 @@ class ClassProblem:
         """
         counted = rows.nonzero()[0]
         codes = 2 * first.take(counted).astype(np.intp) + self.positive.take(counted)
-        weights = None if self.columns.units is None else self.columns.weights[counted]
-        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2).astype(np.float64)
+        weights = self.columns.weights[counted]
+        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2)
         counts[:, 0] += counts[:, 1]
         return np.asarray(counts)
 
