@@ -296,6 +296,8 @@ def test_the_command_line_takes_costs(table, capsys):
     [
         (["--costs", "malignant"], "--costs: expected CLASS=COST,..., such as yes=5,no=1"),
         (["--costs", "malignant=much"], "--costs: expected CLASS=COST"),
+        (["--costs", "malignant=2,malignant=3"], "--costs: expected CLASS=COST"),
+        (["--metric", "cost"], "must come with costs"),
         (["--costs", "bad=2"], "decision names the class 'bad'"),
         (["--costs", "malignant=-2"], "The cost of misclassifying 'malignant' is -2"),
         (["--metric", "fair"], "fair"),

@@ -750,3 +750,11 @@ def test_strings_of_numbers_lose_no_digits():
     assert to_strings(pd.Series([0.1, 1e22, None, 3.0])).tolist() == [
         "0.1", "10000000000000000000000", None, "3",
     ]  # fmt: skip
+
+
+def test_a_column_without_numbers_cannot_be_declared_numeric():
+    frame = pd.DataFrame({"sex": ["f", "m", "f"]})
+    with pytest.raises(
+        ValueError, match="'sex' holds no numbers but strings such as 'f'; leave out"
+    ):
+        resolve_words(frame, numeric=["sex"])

@@ -237,10 +237,35 @@ def test_estimators_that_fail_are_left_out_of_a_comparison():
         AutoRulesClassifier(estimators={"a": Refusing(), "b": Refusing()}).fit(X, Y)
 
 
-@pytest.mark.parametrize("given", ["ripper", [], ["riper"], 3])
+@pytest.mark.parametrize("given", ["ripper", [], {}, ["riper"], 3])
 def test_estimators_are_checked(given):
     with pytest.raises(ValueError, match=r"estimators must be|no estimator 'riper'; did you mean"):
         AutoRulesClassifier(estimators=given).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_rules": 0}, "max_rules must be an integer from 1 on, got 0"),
+        ({"max_conditions": "x"}, "max_conditions must be an integer from 1 on, got 'x'"),
+        ({"min_support": 7}, "min_support must be a fraction from 0 to 1, got 7"),
+        ({"test_size": np.nan}, "test_size must be a fraction above 0 and below 1, got nan"),
+        ({"test_size": "half"}, "test_size must be a fraction above 0 and below 1, got 'half'"),
+        ({"cv": -1}, "cv must be an integer from 0 on, got -1"),
+        ({"cv": True}, "cv must be an integer from 0 on, got True"),
+        ({"cv": 10**30}, "cv must be .* at most, got 10"),
+        ({"costs": "balanced"}, "costs must be None or a mapping .*, got 'balanced'"),
+        ({"metric": "cost"}, "must come with costs"),
+    ],
+)
+def test_parameters_are_checked_before_anything_is_fitted(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AutoRulesClassifier(estimators={"no": Refusing()}, **parameters).fit(X, Y)
+
+
+def test_groups_must_have_one_entry_for_each_sample():
+    with pytest.raises(ValueError, match=r"groups must have one entry .* samples, got 3\."):
+        AutoRulesClassifier().fit(X, Y, groups=[1, 2, 3])
 
 
 def test_intervals_of_a_regression_come_from_held_out_errors():

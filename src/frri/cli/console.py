@@ -191,9 +191,12 @@ def split_ordinal(text: str) -> tuple[str, list[str]]:
 
 
 def split_costs(text: str) -> dict[str, float]:
-    """Return costs by class."""
+    """Return costs by class, each of which is named once."""
     pairs = [part.rsplit("=", 1) for part in text.split(",")]
-    return {label.strip(): float(cost) for label, cost in pairs}
+    costs = {label.strip(): float(cost) for label, cost in pairs}
+    if len(costs) < len(pairs):
+        raise ValueError
+    return costs
 
 
 def split_setting(text: str) -> tuple[str, Any]:

@@ -413,6 +413,12 @@ def resolve_words(
         for kind, fitting in _readings(column).items():
             if name in numeric and kind == "numbers":
                 changed[name] = parse_numbers(column)
+                if changed[name].isna().all() and column.notna().any():
+                    first = column.dropna().iloc[0]
+                    raise ValueError(
+                        f"Column {name!r} holds no numbers but strings such as {first!r}; "
+                        f"leave out --numeric {shown}."
+                    )
                 break
             row = find_mistake(column.notna().to_numpy(), fitting)
             if row is None:

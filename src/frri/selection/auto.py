@@ -17,7 +17,7 @@ from frri.learners.classification import AnyRuleClassifier, OrderedRuleClassifie
 from frri.learners.registry import TASKS, rule_learners
 from frri.learners.regression import RuleRegressor
 from frri.learners.training_table import TrainingTable, with_weights
-from frri.learners.validation import check_boolean, check_count, check_range
+from frri.learners.validation import check_boolean, check_count, check_range, check_share
 from frri.rules import RuleSet
 from frri.rules.conformal import half_widths
 from frri.selection.holdout import BALANCED, LOWER_IS_BETTER, Holdout, HoldoutResult
@@ -51,6 +51,8 @@ SMALL = 100
 
 # Fraction of a time limit that is spent on held-out samples.
 EVALUATION = 0.6
+# Smallest fraction of the samples that may be a test set.
+TINY = 1e-9
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -153,14 +155,26 @@ class AutoRules(RuleLearner):
         check_count("random_state", self.random_state)
         if self.time_limit is not None:
             check_range("time_limit", self.time_limit, 0, inf, "None or a number from 0 on")
+        for name in ("max_rules", "max_conditions"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), 1)
+        if self.min_support is not None:
+            check_share("min_support", self.min_support)
+        if self.test_size is not None:
+            valid = "a fraction above 0 and below 1"
+            check_range("test_size", self.test_size, TINY, 1.0 - TINY, valid)
+        if isinstance(self.cv, int):
+            check_count("cv", self.cv)
         given: Any = self.estimators
-        if isinstance(given, Mapping) or (isinstance(given, str) and given == "auto"):
+        if isinstance(given, str) and given == "auto":
             return
-        if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        if isinstance(given, str) or not isinstance(given, Sequence | Mapping) or not given:
             raise ValueError(
                 'estimators must be "auto", a list of names or a mapping of names to estimators, '
                 f"got {short_repr(given)}."
             )
+        if isinstance(given, Mapping):
+            return
         for name in given:
             find_name(str(name), rule_learners(self._task), f"frri for {self._task}", "estimator")
 
@@ -354,8 +368,13 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if self.costs is None and self.metric == "cost":
+            raise ValueError('metric="cost" must come with costs, such as costs={"yes": 5}.')
         if self.costs is not None and self.metric not in {"accuracy", "cost"}:
             raise ValueError(f'costs must come with metric="cost", got {self.metric!r}.')
+        if not isinstance(self.costs, Mapping | None):
+            expected = "None or a mapping from classes to costs"
+            raise ValueError(f"costs must be {expected}, got {short_repr(self.costs)}.")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -454,19 +473,20 @@ def decision_parameters(
 ) -> dict[str, Any]:
     """Return the parameters by which the predictions of an estimator follow a metric.
 
-    The first rule that covers a sample decides, or a rule that was pruned for one class: such rules
-    need weights of classes in training. Other rules are weighed at prediction.
+    RIPPER and FURIA need weights of classes in training, because the first rule that covers a
+    sample decides, or a rule that was pruned for one class. These weights include the costs. Other
+    estimators apply costs at prediction.
 
     Examples
     --------
     >>> decision_parameters("additive", "balanced_accuracy", None)
     {'decision': 'balanced'}
     >>> decision_parameters("ripper", "cost", {"yes": 5})
-    {'decision': {'yes': 5}, 'class_weight': {'yes': 5}}
+    {'class_weight': {'yes': 5}}
     """
     wanted = "balanced" if metric in BALANCED else costs
-    names = ("decision", "class_weight") if name in {"ripper", "furia"} else ("decision",)
-    return {} if wanted is None else dict.fromkeys(names, wanted)
+    parameter = "class_weight" if name in {"ripper", "furia"} else "decision"
+    return {} if wanted is None else {parameter: wanted}
 
 
 def expected_seconds(name: str, n_samples: int, n_features: int, n_classes: int) -> float:

@@ -119,6 +119,9 @@ class Holdout:
         labels = np.asarray(y).ravel()
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         kept = np.arange(len(labels)) if weight is None else np.flatnonzero(weight > 0)
+        if groups is not None and len(groups) != len(labels):
+            expected = f"one entry for each of the {len(labels)} samples"
+            raise ValueError(f"groups must have {expected}, got {len(groups)}.")
         asked = cv is not None or test_size is not None
         if len(kept) > MAX_SAMPLES and not asked:
             order = np.random.default_rng(random_state).permutation(len(kept))
