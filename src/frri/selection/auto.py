@@ -155,16 +155,7 @@ class AutoRules(RuleLearner):
         check_count("random_state", self.random_state)
         if self.time_limit is not None:
             check_range("time_limit", self.time_limit, 0, inf, "None or a number from 0 on")
-        for name in ("max_rules", "max_conditions"):
-            if getattr(self, name) is not None:
-                check_count(name, getattr(self, name), 1)
-        if self.min_support is not None:
-            check_share("min_support", self.min_support)
-        if self.test_size is not None:
-            valid = "a fraction above 0 and below 1"
-            check_range("test_size", self.test_size, TINY, 1.0 - TINY, valid)
-        if isinstance(self.cv, int):
-            check_count("cv", self.cv)
+        self._check_limits()
         given: Any = self.estimators
         if isinstance(given, str) and given == "auto":
             return
@@ -177,6 +168,19 @@ class AutoRules(RuleLearner):
             return
         for name in given:
             find_name(str(name), rule_learners(self._task), f"frri for {self._task}", "estimator")
+
+    def _check_limits(self) -> None:
+        """Check limits of the candidates, and of what is held out."""
+        for name in ("max_rules", "max_conditions"):
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name), 1)
+        if self.min_support is not None:
+            check_share("min_support", self.min_support)
+        if self.test_size is not None:
+            valid = "a fraction above 0 and below 1"
+            check_range("test_size", self.test_size, TINY, 1.0 - TINY, valid)
+        if isinstance(self.cv, int):
+            check_count("cv", self.cv)
 
     def _candidates(
         self, holdout: Holdout, size: tuple[int, int, int]
@@ -372,9 +376,11 @@ class AutoRulesClassifier(AutoRules, AnyRuleClassifier):
             raise ValueError('metric="cost" must come with costs, such as costs={"yes": 5}.')
         if self.costs is not None and self.metric not in {"accuracy", "cost"}:
             raise ValueError(f'costs must come with metric="cost", got {self.metric!r}.')
-        if not isinstance(self.costs, Mapping | None):
+        costs: Any = self.costs
+        is_valid = costs is None or isinstance(costs, Mapping)
+        if not is_valid:
             expected = "None or a mapping from classes to costs"
-            raise ValueError(f"costs must be {expected}, got {short_repr(self.costs)}.")
+            raise ValueError(f"costs must be {expected}, got {short_repr(costs)}.")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
