@@ -75,7 +75,9 @@ class Decision:
     @cached_property
     def index(self) -> Positions:
         """The position of each sample's predicted class."""
-        self._check_classes()
+        if self.ruleset.task == "regression":
+            problem = "predict numbers and know no classes; use predict"
+            raise ValueError(f"The rules for {self.ruleset.target!r} {problem}.")
         if self._bulk is not None and not self.ruleset.costs:
             return self._bulk.decided
         if self._link == "steps":
@@ -112,8 +114,7 @@ class Decision:
     @cached_property
     def probabilities(self) -> Floats:
         """Samples x classes, each row with sum 1; the predicted class has the largest one."""
-        self._check_classes()
-        link, scores = self._link, self.scores
+        decided, link, scores = self.index, self._link, self.scores
         if link == "steps":
             shares = scores - np.column_stack([scores[:, 1:], np.zeros(len(scores))])
         elif link == "softmax":
@@ -126,10 +127,10 @@ class Decision:
         shares /= shares.sum(axis=1, keepdims=True)
         if self.ruleset.trust < 1.0 or link == "steps":
             trust, priors = self.ruleset.trust, self.ruleset.priors
-            shares = shrink_to_priors(shares, self.index, trust, priors)
+            shares = shrink_to_priors(shares, decided, trust, priors)
         # Rounding may leave the predicted class behind or level.
-        behind = np.flatnonzero(shares.argmax(axis=1) != self.index)
-        shares[behind, self.index[behind]] = shares[behind].max(axis=1) * SLIGHTLY_MORE
+        behind = np.flatnonzero(shares.argmax(axis=1) != decided)
+        shares[behind, decided[behind]] = shares[behind].max(axis=1) * SLIGHTLY_MORE
         return shares
 
     @cached_property
@@ -177,12 +178,6 @@ class Decision:
     def degrees(self) -> Floats:
         """Samples x rules: the degree to which the conditions of each rule hold, unweighted."""
         return self._map_blocks(self._arrays.matching, self._clipped)
-
-    def _check_classes(self) -> None:
-        if self.ruleset.task == "regression":
-            target = self.ruleset.target
-            problem = "predict numbers and know no classes; use predict"
-            raise ValueError(f"The rules for {target!r} {problem}.")
 
     @cached_property
     def _clipped(self) -> Floats:
