@@ -133,7 +133,7 @@ BAD = {
     # tables that are not well formed
     "a column without name": (FIT, "a,,y\n1,2,n\n", "column 2 has no name"),
     "a row too long": (FIT, "a,y\n1,n\n1,2,n\n", "line 3 has 3 values, the header 2 names"),
-    "all rows too long": (FIT, "a,y\n1,2,n\n3,4,n\n", "more values than the 2 names"),
+    "all rows too long": (FIT, "a,y\n1,2,n\n3,4,n\n", "line 2 has 3 values, the header 2 names"),
     "a row too short": (FIT, "a,b,y\n1,2,n\n1,2\n", "line 3 has 2 values, the header 3 names"),
     "a quotation left open": (FIT, 'a,y\n1,"n\n2,y\n', "opened and never closed"),
     "no @data line": (["fit", "x.arff", *FIT[2:]], "@relation r\n", "there is no @data line"),
