@@ -124,7 +124,7 @@ BAD = {
     "unknown ending": (["fit", "x.docx", *FIT[2:]], "PK", "'.docx'; expected one of .csv"),
     "empty file": (FIT, "", "x.csv is empty."),
     "only blank lines": (FIT, "\n \n\n", "x.csv is empty."),
-    "only a header": (FIT, "a,b,y\n", "x.csv has column names but no rows."),
+    "only a header": (FIT, "a,b,y\n", "x.csv has no rows."),
     "binary file": (FIT, b"\x89PNG\r\n\x1a\n\x00\x00\x00", "x.csv is a binary file"),
     "binary after a while": (FIT, b"a,y\n" + b"1,n\n" * 9 + b"\x00\x01", "is a binary file"),
     "control characters": (FIT, b"a,y\n\x01\x02,n\n", "is a binary file"),

@@ -51,8 +51,6 @@ def read_layout(layout: "Layout", name: str, options: ReadOptions) -> Frame:
     if rows and len(rows[0]) > n_columns:  # pandas would take the first column for an index
         _check_lengths(layout, name)
     frame = _parse(layout, name, options)
-    if frame.empty:
-        raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
     _warn_about_codes(frame, layout.columns, [row for row in rows if len(row) == n_columns])
