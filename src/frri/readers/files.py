@@ -177,8 +177,6 @@ def read_sheet(content: bytes, name: str, options: ReadOptions) -> Frame:
         )
     except (ValueError, OSError, BadZipFile, calamine.CalamineError):
         raise ValueError(f"{name} is not a spreadsheet, or a damaged one.") from None
-    if sheet.empty:
-        raise ValueError(f"{name} is empty: its first sheet has no cells.")
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     rows = sheet.itertuples(index=False)
@@ -293,8 +291,6 @@ _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 def read_parquet(content: bytes, name: str, options: ReadOptions) -> Frame:
     """Read a Parquet file; its categories, dates and booleans stay such."""
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
-    if not content:
-        raise ValueError(f"{name} is empty.")
     try:
         opened = parquet.ParquetFile(io.BytesIO(content))
         size = 8 * opened.metadata.num_rows * opened.metadata.num_columns
