@@ -124,7 +124,7 @@ BAD = {
     "unknown ending": (["fit", "x.docx", *FIT[2:]], "PK", "'.docx'; expected one of .csv"),
     "empty file": (FIT, "", "x.csv is empty."),
     "only blank lines": (FIT, "\n \n\n", "x.csv is empty."),
-    "only a header": (FIT, "a,b,y\n", "x.csv has column names but no rows."),
+    "only a header": (FIT, "a,b,y\n", "x.csv has no rows."),
     "binary file": (FIT, b"\x89PNG\r\n\x1a\n\x00\x00\x00", "x.csv is a binary file"),
     "binary after a while": (FIT, b"a,y\n" + b"1,n\n" * 9 + b"\x00\x01", "is a binary file"),
     "control characters": (FIT, b"a,y\n\x01\x02,n\n", "is a binary file"),
@@ -133,7 +133,7 @@ BAD = {
     # tables that are not well formed
     "a column without name": (FIT, "a,,y\n1,2,n\n", "column 2 has no name"),
     "a row too long": (FIT, "a,y\n1,n\n1,2,n\n", "line 3 has 3 values, the header 2 names"),
-    "all rows too long": (FIT, "a,y\n1,2,n\n3,4,n\n", "more values than the 2 names"),
+    "all rows too long": (FIT, "a,y\n1,2,n\n3,4,n\n", "line 2 has 3 values, the header 2 names"),
     "a row too short": (FIT, "a,b,y\n1,2,n\n1,2\n", "line 3 has 2 values, the header 3 names"),
     "a quotation left open": (FIT, 'a,y\n1,"n\n2,y\n', "opened and never closed"),
     "no @data line": (["fit", "x.arff", *FIT[2:]], "@relation r\n", "there is no @data line"),

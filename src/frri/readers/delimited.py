@@ -26,7 +26,6 @@ _STATED = re.compile(r"\s*sep=(.)\n")
 
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d([eE][-+]?\d+)?%?")
 _CODE = re.compile(r"0\d+")
-_LONG_ROW = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 
 
 def read_delimited(content: bytes, name: str, options: ReadOptions) -> Frame:
@@ -50,12 +49,8 @@ def read_layout(layout: "Layout", name: str, options: ReadOptions) -> Frame:
     rows = [row for row in _first_rows(layout.text, layout.separator)[1:] if row]
     n_columns = len(layout.columns)
     if rows and len(rows[0]) > n_columns:  # pandas would take the first column for an index
-        raise ValueError(
-            f"{name}: the rows have more values than the {n_columns} names of the header."
-        )
+        _check_lengths(layout, name)
     frame = _parse(layout, name, options)
-    if frame.empty:
-        raise ValueError(f"{name} has column names but no rows.")
     if frame.iloc[:, -1].isna().any():
         _check_lengths(layout, name)
     _warn_about_codes(frame, layout.columns, [row for row in rows if len(row) == n_columns])
@@ -240,32 +235,29 @@ def _parse(layout: Layout, name: str, options: ReadOptions) -> Frame:
             **exact,
         )
     except (ValueError, OverflowError) as error:  # pandas' own errors are ValueErrors
-        raise ValueError(f"{name}: {_reason(str(error))}.") from None
-
-
-def _reason(error: str) -> str:
-    """Return the error of the parser in plain words."""
-    long_row = _LONG_ROW.search(error)
-    if long_row:
-        wanted, line, found = long_row.groups()
-        return f"line {line} has {found} values, the header {wanted} names"
-    if "EOF inside string" in error:
-        return "a quotation mark is opened and never closed"
-    return error.strip().rstrip(".")
+        reason = str(error).strip().rstrip(".")
+        if "EOF inside string" in reason:
+            reason = "a quotation mark is opened and never closed"
+        else:
+            _check_lengths(layout, name)
+        raise ValueError(f"{name}: {reason}.") from None
 
 
 def _check_lengths(layout: Layout, name: str) -> None:
-    """Raise a ValueError for a row that ends early, which the parser fills with missing values."""
+    """Raise a ValueError for a row with more values than columns, or with fewer.
+
+    The parser would fill a row that ends early with missing values.
+    """
     wanted = len(layout.columns)
     rows = _rows(layout.text, layout.separator)
     try:
         next(rows)  # the header, which R makes one name short
-        short = next(((line, len(row)) for line, row in rows if 0 < len(row) < wanted), None)
+        wrong = next(((line, len(row)) for line, row in rows if len(row) not in {0, wanted}), None)
     except csv.Error as error:
         raise ValueError(f"{name}: {error}.") from None
-    if short is not None:
+    if wrong is not None:
         raise ValueError(
-            f"{name}: line {short[0]} has {short[1]} values, the header {wanted} names."
+            f"{name}: line {wrong[0]} has {wrong[1]} values, the header {wanted} names."
         )
 
 

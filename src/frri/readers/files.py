@@ -98,7 +98,10 @@ def read_table(
         name = Path(source).name
         content, read = _read_file(Path(source))
     _check_size(len(content), name)
-    return read(content, name, options)
+    frame = read(content, name, options)
+    if frame.empty:
+        raise ValueError(f"{name} has no rows.")
+    return frame
 
 
 def _read_file(path: Path) -> tuple[bytes, Reader]:
@@ -158,8 +161,6 @@ def _read_arff(content: bytes, name: str, options: ReadOptions) -> Frame:
         table = read_arff(f"{text}\n")
     except ValueError as error:
         raise ValueError(f"{name}: {str(error).rstrip('.')}.") from None
-    if table.frame.empty:
-        raise ValueError(f"{name} has attributes but no rows.")
     dates = [name for name in table.dates if options.known_values(name) is None]
     frame = infer_columns(table.frame, options._replace(typed=dates, na_values=()))
     return replace_na(frame, options.na_values)
@@ -176,8 +177,6 @@ def read_sheet(content: bytes, name: str, options: ReadOptions) -> Frame:
         )
     except (ValueError, OSError, BadZipFile, calamine.CalamineError):
         raise ValueError(f"{name} is not a spreadsheet, or a damaged one.") from None
-    if sheet.empty:
-        raise ValueError(f"{name} is empty: its first sheet has no cells.")
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     rows = sheet.itertuples(index=False)
@@ -274,8 +273,6 @@ def read_json(content: bytes, name: str, options: ReadOptions) -> Frame:
         frame = import_pandas().DataFrame(parsed)
     except ValueError:
         raise ValueError(f"{name}: the columns are of different lengths.") from None
-    if frame.empty:
-        raise ValueError(f"{name} has no rows.")
     for key, values in frame.items():
         if any(isinstance(value, list | dict) for value in values):
             raise ValueError(
@@ -294,8 +291,6 @@ _UNSUITABLE = ("list", "struct", "map", "union", "binary", "time", "duration")
 def read_parquet(content: bytes, name: str, options: ReadOptions) -> Frame:
     """Read a Parquet file; its categories, dates and booleans stay such."""
     parquet = import_optional("pyarrow.parquet", "Reading Parquet", "tables")
-    if not content:
-        raise ValueError(f"{name} is empty.")
     try:
         opened = parquet.ParquetFile(io.BytesIO(content))
         size = 8 * opened.metadata.num_rows * opened.metadata.num_columns
@@ -303,10 +298,7 @@ def read_parquet(content: bytes, name: str, options: ReadOptions) -> Frame:
     except (ValueError, OSError):  # pyarrow's own errors are of these types
         raise _damaged(name) from None
     _check_size(size, name)
-    frame = _arrow_frame(table, name)
-    if frame.empty:
-        raise ValueError(f"{name} has column names but no rows.")
-    return replace_na(frame, options.na_values)
+    return replace_na(_arrow_frame(table, name), options.na_values)
 
 
 def _damaged(name: str) -> ValueError:
@@ -416,7 +408,7 @@ def read_batches(
             yield Batch(frame, start, done)
             start += len(frame)
     if not start:
-        raise ValueError(f"{path.name} has column names but no rows.")
+        raise ValueError(f"{path.name} has no rows.")
 
 
 def _text_batches(path: Path, options: ReadOptions) -> _Parts:
