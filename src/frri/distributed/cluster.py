@@ -39,6 +39,8 @@ class DaskEstimator:
 
     # The same estimator without a cluster.
     _local: ClassVar[type[Any]]
+    # Parameters of the copies that learn from parts.
+    _of_parts: ClassVar[dict[str, Any]]
     _cluster: "Cluster | None" = field(init=False, default=None)  # while it learns
     _called: float = field(init=False)  # when `fit` was called
     _began: float | None = field(init=False)
@@ -111,12 +113,8 @@ class DaskEstimator:
 
     def _for_part(self, rows: Any, labels: Any) -> Any:
         """Return a copy for the small tables of the calibration, which learns here."""
-        return self.local()._for_part(rows, labels)  # noqa: SLF001 - of the same estimator
-
-    def _name(self) -> str:
-        """Return the name of the algorithm, which does not depend on where it runs."""
-        name: str = super()._name()  # type: ignore[misc]
-        return name.removeprefix("Dask")
+        one = self.local()._for_part(rows, labels)  # noqa: SLF001 - of the same estimator
+        return one.set_params(**self._of_parts)
 
     def _about(self, table: Any) -> dict[str, Any]:
         """Return the provenance without the client."""

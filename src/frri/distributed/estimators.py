@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +61,8 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
     """
 
     _local = FRRIClassifier
+    # Halves of a thousand samples are learned from here, in any memory.
+    _of_parts: ClassVar[Any] = {"memory_limit": None}
 
     def _learn(self, table: Any) -> None:
         if self._cluster is not None and len(table.values) > induction.DIVIDED_FROM:
@@ -84,11 +86,6 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
         if isinstance(covers, RemoteCovers):
             return covers.select(limits, *known)
         return super()._search(limits, covers, *known)
-
-    def _for_part(self, rows: Any, labels: Any) -> Any:
-        """Return a copy that learns from halves of a thousand samples here, in any memory."""
-        model = self.local().set_params(memory_limit=None)
-        return model._for_part(rows, labels)  # noqa: SLF001 - the two are one thing
 
 
 class RemoteBackend:

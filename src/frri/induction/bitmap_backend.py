@@ -178,13 +178,11 @@ def _build(layout: ClassLayout) -> Bitmaps:
         fine.append(above)
         some.append(packed(above != 0))
         every.append(packed(above == everybody))
-    word_class = np.repeat(np.arange(len(layout.first_word) - 1), np.diff(layout.first_word))
-    fence = np.array(list(pairwise(layout.first_word)))[word_class]
-    skipped = 64 * np.array(layout.first_word[:-1]) - np.array(layout.first_row[:-1])
+    fence = np.repeat(list(pairwise(layout.first_word)), np.diff(layout.first_word), axis=0)
     return Bitmaps(
         points=layout.points,
         bits=layout.bits,
-        rows=np.append(64 * np.arange(len(fence)) - skipped[word_class], len(layout.points)),
+        rows=np.searchsorted(layout.bits, 64 * np.arange(len(fence) + 1)),
         fence=fence,
         fine=np.concatenate(fine),
         some=np.concatenate(some),

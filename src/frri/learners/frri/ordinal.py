@@ -108,7 +108,6 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
     Proven: no prediction falls as rooms rises or noise falls, other features unchanged.
     """
 
-    _algorithm = "FRRI"
     _fractions_of = "union"
 
     class_order: Any = None

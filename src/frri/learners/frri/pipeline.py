@@ -91,6 +91,7 @@ class FRRILearner(RuleLearner):
     selected_: Ints = field(init=False)
     uncovered_: Ints = field(init=False)
 
+    _algorithm = "FRRI"
     _missing_choices = ("typical", "similar", "error")
     # Set that fractions in limits refer to.
     _fractions_of = "class"
