@@ -43,7 +43,7 @@ def test_own_data_from_beginning_to_end(tmp_path, capsys):
     assert output.out.endswith("bench/report.html\n")
     assert output.err == (
         "patients: not run: decision tree takes numbers only, and 'b' holds others\n"
-        "patients: not run: 5-nearest neighbours takes numbers only, and 'b' holds others\n"
+        "patients: not run: 5-nearest neighbors takes numbers only, and 'b' holds others\n"
     )
     page = (tmp_path / "bench" / "report.html").read_text()
     assert "<li>patients: not run: decision tree takes numbers only" in page
@@ -118,7 +118,7 @@ def test_options_about_columns_are_those_of_fit(capsys):
     assert output.endswith("frri: None of the learners can be run on these data; see above.\n")
     assert run(*common, "--learners", "knn", "--ignore", "b") == 2
     output = capsys.readouterr().err
-    assert "p: not run: 5-nearest neighbours takes no missing values, and 'c' has some" in output
+    assert "p: not run: 5-nearest neighbors takes no missing values, and 'c' has some" in output
     assert run(*common, "--ignore", "b", "--ignore", "c") == 0
     assert "not run" not in capsys.readouterr().err
     assert run(*common, "--ignore", "risk") == 2

@@ -164,10 +164,10 @@ def test_a_mean_is_explained_by_the_fractions_of_its_rules():
     assert [rule.contribution for rule in explanation.firing] == [0.5, 0.5]
     shares = sum(rule.contribution * rule.consequent for rule in explanation.firing)
     assert shares == explanation.decision
-    assert str(explanation).splitlines()[0] == "Predicted price = 50, the mean of what 2 rules say:"
+    assert str(explanation).splitlines()[0] == "Predicted price = 50, the weighted mean of 2 rules:"
     alone = MEAN.explain(ROW | {"colour": "red"})
     assert str(alone).splitlines() == [
-        "Predicted price = 80, as one rule says:",
+        "Predicted price = 80, by one rule:",
         "   100%  80  rule 1, which holds to 0.50: a >= 1.5 (partly from 0.5) (a = 1)",
     ]
 

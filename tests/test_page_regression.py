@@ -64,7 +64,7 @@ def test_the_head_has_the_error(shown_model):
         f"error is {SHOW(found.mae)} (R² {found.r2:.2f}); predicting the mean {SHOW(found.mean)}: "
         f"{SHOW(found.mean_mae)}."
         if ruleset.semantics.meaning.adds
-        else f"{len(ruleset)} rules from {ruleset.about['rows']} rows. How good it is on new data is unknown: "
+        else f"{len(ruleset)} rules from {ruleset.about['rows']} rows. Accuracy on new data is unknown: "
         "these are the training rows, whose results are in Overview."
     )
     page.click("#tab-overview")
@@ -408,7 +408,7 @@ def test_categories_missing_values_and_rows_without_target(pages):
     page = pages.report(replace(MIXED, about={"intervals": {"half_widths": [3, ["x", 1]]}}), ROWS)
     assert (
         page.inner_text("#opening")
-        == "2 rules. Give rows whose number is known to see how good it is."
+        == "2 rules. Add rows with target values to measure the accuracy."
     )
     page.click("#tab-cases")
     assert page.locator("#cases-view tbody td:nth-child(2)").all_inner_texts() == ["9", "14", "9"]
@@ -438,7 +438,7 @@ def test_data_of_regression_reports_are_checked_and_measured():
         facts(MIXED, ROWS, ["many", 1, 2])
     empty = RuleSet((), MIXED.attributes, semantics="weighted-mean", base=(3,))
     assert facts(empty, ROWS, truth)["performance"]["mean"] == pytest.approx(np.mean(truth))
-    assert "0 rules. Give rows whose number is known" in report_html(empty)
+    assert "0 rules. Add rows with target values" in report_html(empty)
 
 
 def test_from_a_table_of_numbers_to_its_page(tmp_path, capsys):

@@ -108,12 +108,10 @@ def test_deciding_rules_are_shown_separately_from_covering_rules(wine):
 def test_the_page_begins_with_the_held_out_score(wine, wine_facts):
     ruleset, X, y = wine
     assert headline(wine_facts) == (
-        "8 rules from 178 rows. How good it is on new data is unknown: these are the training "
+        "8 rules from 178 rows. Accuracy on new data is unknown: these are the training "
         "rows, whose results are in Overview."
     )
-    assert headline(facts(small())) == (
-        "2 rules. Give rows whose class is known to see how good it is."
-    )
+    assert headline(facts(small())) == ("2 rules. Add rows with labels to measure the accuracy.")
     new = X + np.random.default_rng(0).normal(0, X.std() / 2, X.shape)
     right = (ruleset.predict(new) == y).mean()
     printed = headline(facts(ruleset, new, y))

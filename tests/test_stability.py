@@ -185,7 +185,7 @@ def test_the_page_has_sizes_and_stability(sized):
     assert known["path"]["chosen"] == path.chosen
     assert known["stability"]["returns"] == list(found.returns)
     assert facts(found.ruleset.without_rule(0))["stability"] is None
-    with pytest.raises(ValueError, match="of other rules than the"):
+    with pytest.raises(ValueError, match="must have been measured for the"):
         facts(found.ruleset.without_rule(0), stability=found)
 
 
@@ -195,7 +195,7 @@ def test_commands_print_the_stability(sized, capsys):
     assert main(["rules", model, "--stability", table, "--resamples", "2"]) == 0
     output = capsys.readouterr()
     for line, share in zip(output.out.splitlines()[:-1], found.returns, strict=True):  # base last
-        assert line.endswith(f"   comes back in {share:.0%}")
+        assert line.endswith(f"   recurs in {share:.0%}")
     assert f"similarity of their conditions {found.similarity:.2f}" in output.err
     page = folder / "page.html"
     assert main(["report", model, table, "--stability", "2", "-o", str(page)]) == 0

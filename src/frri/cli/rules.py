@@ -145,7 +145,7 @@ def numbered_rules(
     """Return rules as numbered lines, by default all; with how often each comes back, if known."""
     width, lines = len(str(len(ruleset))), []
     for number, rule in enumerate(ruleset, start=1) if chosen is None else chosen:
-        found = f"   comes back in {returns[number - 1]:.0%}" if returns else ""
+        found = f"   recurs in {returns[number - 1]:.0%}" if returns else ""
         text = rule_text(ruleset, rule, bold, one_line)
         lines.append(f"{number:>{width}}  {text}{found}\n")
     more = ruleset_lines(ruleset)[len(ruleset) :]

@@ -258,7 +258,7 @@ def explain(
 
     >>> means = RuleSet((Rule((), 100.0, 0.5), large), ages, (), "price", semantics="weighted-mean")
     >>> print(explain(means, {"age": 75, "rooms": 5}))
-    Predicted price = 88, the mean of what 2 rules say:
+    Predicted price = 88, the weighted mean of 2 rules:
         60%  80  rule 2, which holds to 0.75: rooms >= 6 (partly from 2) (rooms = 5)
         40%  100  rule 1: always
 
@@ -433,7 +433,7 @@ def _write_steps(explanation: Explanation) -> str:
 def _write_mean(explanation: Explanation) -> str:
     """Write the percentage and the number of each rule in a weighted mean."""
     n_rules = len(explanation.firing)
-    what = "as one rule says" if n_rules == 1 else f"the mean of what {n_rules} rules say"
+    what = "by one rule" if n_rules == 1 else f"the weighted mean of {n_rules} rules"
     lines = [f"Predicted {explanation.target} = {explanation.decision:.6g}, {what}:"]
     for rule in explanation.firing:
         percentage = f"{rule.contribution:.0%}"

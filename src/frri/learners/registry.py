@@ -97,7 +97,7 @@ LEARNERS = _by_name(
     _other("tree", "decision tree", "tree.DecisionTreeClassifier", weights=True),
     _other("forest", "random forest", "ensemble.RandomForestClassifier", weights=True),
     _other(
-        "knn", "5-nearest neighbours", "neighbors.KNeighborsClassifier", missing=False, scaled=True
+        "knn", "5-nearest neighbors", "neighbors.KNeighborsClassifier", missing=False, scaled=True
     ),
 )
 

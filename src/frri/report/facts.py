@@ -314,8 +314,8 @@ def _stability(ruleset: RuleSet, stability: Any) -> dict[str, Any] | None:
         return None
     if len(stability.returns) != len(ruleset) or stability.ruleset != ruleset:
         raise ValueError(
-            f"stability must have been measured for the {len(ruleset)} rules of this page; "
-            "call frri.compare.stability with ruleset=these rules."
+            f"stability must have been measured for these {len(ruleset)} rules; "
+            "call frri.compare.stability with ruleset=RULES."
         )
     return {
         "returns": list(stability.returns),

@@ -172,11 +172,11 @@ def headline(known: Mapping[str, Any], unit: str = "rows") -> str:
     if estimate is not None and overview["is_training"] is not False:
         return f"{count}. {_held_out(known, estimate, unit)}"
     if measured is None:
-        need = "class is" if known["numbers"] is None else "number is"
-        return f"{count}. Give rows whose {need} known to see how good it is."
+        need = "labels" if known["numbers"] is None else "target values"
+        return f"{count}. Add rows with {need} to measure the accuracy."
     if overview["is_training"]:
         return (
-            f"{count}. How good it is on new data is unknown: these are the training rows, "
+            f"{count}. Accuracy on new data is unknown: these are the training rows, "
             "whose results are in Overview."
         )
     whose = "new" if overview["is_training"] is False else "given"

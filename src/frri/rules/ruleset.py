@@ -161,22 +161,22 @@ class RuleSet:
 
     @property
     def task(self) -> str:
-        """What is predicted: "classification", "ordinal" or "regression"."""
+        """The task: "classification", "ordinal" or "regression"."""
         return self.semantics.meaning.task
 
     @property
     def combination(self) -> str:
-        """How the rules are combined: see `frri.rules.semantics`."""
+        """The combination of the rules: see `frri.rules.semantics`."""
         return self.semantics.meaning.combination
 
     @property
     def t_norm(self) -> str:
-        """How the conditions of a rule are joined."""
+        """The t-norm that joins the conditions of a rule."""
         return self.semantics.t_norm
 
     @property
     def fallback(self) -> str:
-        """What decides where no rule fires."""
+        """The fallback where no rule fires."""
         return self.semantics.fallback
 
     @property
@@ -186,7 +186,7 @@ class RuleSet:
 
     @property
     def missing(self) -> str:
-        """What a missing value counts as."""
+        """The treatment of missing values."""
         return self.semantics.missing
 
     @cached_property

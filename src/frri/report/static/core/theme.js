@@ -12,7 +12,7 @@ export function theme(button) {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
   const name = () =>
-    button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
+    button.setAttribute("aria-label", isDark() ? "Use light colors" : "Use dark colors");
   const stored = recall("localStorage", KEY);
   if (stored) root.dataset.theme = stored;
   name();

@@ -107,7 +107,7 @@ function heat(n, total) {
 function confusionList({ facts }, cells, actions) {
   const { classes } = facts.model;
   const wrong = cells.filter(([truth, decided]) => truth !== decided).sort((a, b) => b[2] - a[2] || a[0] - b[0] || a[1] - b[1]);
-  if (!wrong.length) return h("p", {}, "No class is called another.");
+  if (!wrong.length) return h("p", {}, "No classes are confused.");
   const pair = (truth, decided) => {
     const text = `${classes[truth]} called ${classes[decided]}`;
     return actions ? actionButton(text, () => actions.showCases(`${truth}-${decided}`), "link") : named(text);
