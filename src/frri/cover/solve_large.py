@@ -106,22 +106,19 @@ class LargeProblem:
         weights = np.ones(self.covers.n_objects, dtype=np.int64)
         failures = 0
         with work.portion(SEARCH_FRACTION * work.left):
-            while failures < PATIENCE and not self._near_enough(work):
+            while failures < PATIENCE and not work.near_enough(len(self.cover), self.lower_bound):
                 size = len(self.cover)
                 reduced = self._bound_by(objects, ITERATIONS, work)
                 self._search_among(self._find_promising(reduced), weights, work, 2**failures)
                 objects = self._find_resisting(objects, weights, room)
                 failures = 0 if len(self.cover) < size else failures + 1
         with work.portion(LONGEST_PROOF * CELLS):
-            while not self._near_enough(work) and work.left:
+            while work.left and not work.near_enough(len(self.cover), self.lower_bound):
                 before = len(self.cover), len(objects)
                 objects = self._prove_by(objects, work)
                 if before == (len(self.cover), len(objects)):
                     break
         return objects
-
-    def _near_enough(self, work: Work) -> bool:
-        return work.near_enough(len(self.cover), self.lower_bound)
 
     def _find_hardest(self, objects: Ints, pairs: int) -> Ints:
         """Return the objects of fewest coverers, up to a number of pairs.

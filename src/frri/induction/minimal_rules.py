@@ -150,17 +150,13 @@ def all_minimal(
 
 def _cover_matrix(keys: list[tuple[int, bytes]], n_bits: int) -> CoverMatrix:
     """Return the covers of candidates, each with its first word and the words from there on."""
-    indptr = np.zeros(len(keys) + 1, dtype=np.int64)
-    places, bits = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.uint64)]
-    for k, (first, content) in enumerate(keys):
-        words = np.frombuffer(content, dtype=np.uint64)
-        filled = np.flatnonzero(words)
-        indptr[k + 1] = indptr[k] + len(filled)
-        places.append(filled + first)
-        bits.append(words[filled])
-    return CoverMatrix(
-        indptr, np.concatenate(places).astype(np.int32), np.concatenate(bits), n_bits
-    )
+    bits = np.frombuffer(b"".join(content for _, content in keys), dtype=np.uint64)
+    lengths = [len(content) // 8 for _, content in keys]
+    ends = np.cumsum([0, *lengths])
+    starts = np.array([first for first, _ in keys], dtype=np.int64) - ends[:-1]
+    places = (np.arange(len(bits)) + np.repeat(starts, lengths)).astype(np.int32)
+    everything = np.full(n_bits // 64, ~np.uint64(0))
+    return CoverMatrix(ends, places, bits, n_bits).within(everything)
 
 
 class _Boxes:
