@@ -165,8 +165,7 @@ class CompactFRRIClassifier(RuleClassifier):
 
     def _samples(self, part: TrainingTable, table: TrainingTable) -> BoxSamples:
         """Return a part of the table, scaled, with integer weights."""
-        values, nominal = tables.scaled_values(part)
-        rigid = np.zeros(values.shape[1], dtype=np.bool_) if nominal is None else nominal
+        values, rigid = tables.scaled_values(part)
         weights, loss_weights = (
             self._integer_weights(part, table, given) for given in ("balanced", self.class_weight)
         )
