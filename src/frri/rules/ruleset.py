@@ -333,9 +333,10 @@ class RuleSet:
     def with_decision(self, decision: "str | Mapping[Any, float]") -> "RuleSet":
         """Return the same rules with other costs of misclassification; nothing is fitted again.
 
-        The effect on scores and probabilities is described in `frri.rules.semantics`. The base of
-        "softmax-votes" is rounded to multiples of 2**-40, as all estimators give it, when it gets
-        costs, so that "accuracy" takes them away again exactly.
+        The effect on scores and probabilities is described in `frri.rules.semantics`. Where costs
+        multiply scores (not in "softmax-votes"), a sample for which only rules of one class hold
+        keeps its class. The base of "softmax-votes" is rounded to multiples of 2**-40, as all
+        estimators give it, when it gets costs, so that "accuracy" takes them away again exactly.
 
         Parameters
         ----------

@@ -137,43 +137,54 @@ class Holdout:
         self.costs = () if costs is None else decision_costs(costs, self.classes.tolist(), ())
         self.splits: list[tuple[Positions, Positions]] = []
         self.reason = ""
-        counts = np.unique(labels.astype(str), return_counts=True)[1]
-        if len(counts) < 2 or (isinstance(cv, Integral) and cv == 0):
+        if len(np.unique(labels.astype(str))) < 2 or (isinstance(cv, Integral) and cv == 0):
             return
         if cv is not None and not isinstance(cv, Integral):
             self.splits = _given_splits(cv, y, groups, kept)
             return
-        stratified, owners = task != "regression", None
+        owners = None
         if groups is not None:
             owners = np.unique(np.asarray(groups)[kept].astype(str), return_inverse=True)[1]
         folds = None if test_size is not None else int(cv or FOLDS)
-        n, least = len(labels), folds or 0
-        reasons = {
-            f"no class has {folds} rows": stratified and counts.max() < least,
-            f"there are fewer than {folds} rows": n < least,
-            f"there are fewer than {folds or 2} groups": owners is not None
-            and owners.max() + 1 < (folds or 2),
-            f"only {n} rows": n < FEWEST_SAMPLES and not asked,
-        }
-        self.reason = next((reason for reason, holds in reasons.items() if holds), "")
+        self.reason = self._find_obstacle(folds, owners, asked=asked)
         if self.reason:
             return
         if test_size is not None and owners is None:
-            from sklearn import model_selection as ways  # noqa: PLC0415 - slow to import
-
-            is_stratified = stratified and counts.min() > 1
-            kind = ways.StratifiedShuffleSplit if is_stratified else ways.ShuffleSplit
-            splitter = kind(1, test_size=test_size, random_state=random_state)
-            with suppress(ValueError):
-                self.splits = list(splitter.split(labels, labels.astype(str)))
-            if not self.splits:
-                few = "leaves too few to learn from or to test; use a cross-validation"
-                self.reason = f"a test set of {test_size:g} of {n} rows {few}"
+            self._split_once(test_size, random_state)
             return
         n_folds = folds or max(2, round(1.0 / (test_size or 1.0)))
-        fold = assign_folds(labels, n_folds, random_state, stratified=stratified, groups=owners)
+        by_class: Any = {"stratified": task != "regression", "groups": owners}
+        fold = assign_folds(labels, n_folds, random_state, **by_class)
         used = range(folds or 1)
         self.splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in used]
+
+    def _find_obstacle(self, folds: int | None, owners: Positions | None, *, asked: bool) -> str:
+        """Return why the samples cannot be split, empty if they can; owners are their groups."""
+        n, least, n_groups = len(self.y), folds or 0, folds or 2
+        largest = np.unique(self.y.astype(str), return_counts=True)[1].max()
+        reasons = {
+            f"no class has {folds} rows": self.task != "regression" and largest < least,
+            f"there are fewer than {folds} rows": n < least,
+            f"there are fewer than {n_groups} groups": owners is not None
+            and owners.max() + 1 < n_groups,
+            f"only {n} rows": n < FEWEST_SAMPLES and not asked,
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
+
+    def _split_once(self, test_size: float, random_state: int) -> None:
+        """Hold out one test set, with the fractions of the classes if these are large enough."""
+        from sklearn import model_selection as ways  # noqa: PLC0415 - slow to import
+
+        labels = self.y.astype(str)
+        smallest = np.unique(labels, return_counts=True)[1].min()
+        is_stratified = self.task != "regression" and smallest > 1
+        kind = ways.StratifiedShuffleSplit if is_stratified else ways.ShuffleSplit
+        splitter = kind(1, test_size=test_size, random_state=random_state)
+        with suppress(ValueError):
+            self.splits = list(splitter.split(self.y, labels))
+        if not self.splits:
+            few = "leaves too few to learn from or to test; use a cross-validation"
+            self.reason = f"a test set of {test_size:g} of {len(labels)} rows {few}"
 
     def evaluate(
         self,
