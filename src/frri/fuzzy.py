@@ -55,7 +55,10 @@ def lukasiewicz(a: ArrayLike, b: ArrayLike) -> Degrees:
     exact wherever the result is positive, so the result is rounded only once.
     """
     smaller, larger = _ordered(a, b)
-    return np.maximum(smaller - (1 - larger), 0)
+    found = np.asarray(larger)  # no further array is needed
+    np.subtract(1, found, out=found)
+    np.subtract(smaller, found, out=found)
+    return np.maximum(found, 0, out=found)[()]
 
 
 def hamacher(a: ArrayLike, b: ArrayLike) -> Degrees:
