@@ -38,7 +38,7 @@ LEARNERS = {
     "tree of 14 leaves": DecisionTreeRegressor(max_leaf_nodes=14, random_state=0),
     "tree of 30 leaves": DecisionTreeRegressor(max_leaf_nodes=30, random_state=0),
     "tree, unpruned": DecisionTreeRegressor(random_state=0),
-    "5 nearest neighbours": make_pipeline(MinMaxScaler(), KNeighborsRegressor()),
+    "5 nearest neighbors": make_pipeline(MinMaxScaler(), KNeighborsRegressor()),
     "ridge": make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13))),
     "additive, 8 rules": AdditiveRulesRegressor(max_rules=8),
     "additive, 30 rules": AdditiveRulesRegressor(max_rules=30),

@@ -183,7 +183,7 @@ BAD = {
     "ordinal what is not there": ([*FIT_DATA, "--ordinal", "siz=S<M"], None, "did you mean 'size'?"),
     "ordinal without values": ([*FIT_DATA, "--ordinal", "size"], None, "expected COLUMN=LOW<...<HIGH"),
     "ordinal with one value": ([*FIT_DATA, "--ordinal", "size=S"], None, "expected COLUMN=LOW<...<HIGH"),
-    "ordinal value twice": ([*FIT_DATA, "--ordinal", "size=S<M<S"], None, "every value once, got 'size=S<M<S'"),
+    "ordinal value twice": ([*FIT_DATA, "--ordinal", "size=S<M<S"], None, "without repeated values, got 'size=S<M<S'"),
     "a value outside the order": (
         [*FIT_DATA, "--ordinal", "size=S<M"], None, "holds 'L' in row 3, which is not in the order S < M",
     ),
@@ -211,10 +211,10 @@ BAD = {
     ),
     "a seed that is no number": ([*FIT_NUMBERS, "--seed", "x"], None, "expected an integer"),
     "a seed nobody needs": (
-        [*FIT_NUMBERS, "--learner", "modlem", "--seed", "1"], None, "modlem takes no --seed",
+        [*FIT_NUMBERS, "--learner", "modlem", "--seed", "1"], None, "modlem does not support --seed",
     ),
     "effort nobody needs": (
-        [*FIT_NUMBERS, "--learner", "ripper", "--work-limit", "1"], None, "ripper takes no --work-limit",
+        [*FIT_NUMBERS, "--learner", "ripper", "--work-limit", "1"], None, "ripper does not support --work-limit",
     ),
     "time running backwards": ([*FIT_NUMBERS, "--time-limit", "-1"], None, "expected a number, 0 or more"),
     "effort twice": (
@@ -438,8 +438,8 @@ def test_every_learner_takes_limits_or_refuses_in_a_sentence(learner, capsys):
     capsys.readouterr()
     code = main([*fit, "--min-support", "0.1"])
     assert code == 0 or capsys.readouterr().err == (
-        "frri: The learner bagged takes no --min-support; it is for frri, compact, ripper, furia, "
-        "modlem, additive, frri-bags, quickrules.\n"
+        "frri: The learner bagged does not support --min-support; frri, compact, ripper, furia, "
+        "modlem, additive, frri-bags, quickrules support it.\n"
     )
     assert (code == 0) == (learner != "bagged")
 
@@ -1386,7 +1386,7 @@ def test_columns_that_no_rule_uses_need_not_be_there(capsys):
     assert [one["missing"] for one in found["attributes"]] == [0, 0, 0, None]
     capsys.readouterr()
     assert main(["rules", "model.json", "--stability", "fewer.csv"]) == 2
-    assert "--stability, which learns again, has no column 'size'" in capsys.readouterr().err
+    assert "The table for --stability has no column 'size'" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("folder")

@@ -48,13 +48,13 @@ def test_a_learner_is_picked_and_checked(folder, capsys):
     [
         (
             ["--task", "ordinal"],
-            "are strings: state their order, such as --order 'fair<good<poor', from",
+            "are strings: list them from lowest to highest, such as --order 'LOW<HIGH' (found: fair, good",
         ),
         (
             ["--task", "ordinal", "--order", "poor<good"],
             "--order lacks 'fair' of the column 'rating'",
         ),
-        (["--task", "ordinal", "--order", "a<a"], "every value once, got 'a<a'"),
+        (["--task", "ordinal", "--order", "a<a"], "without repeated values, got 'a<a'"),
         (["--order", "poor<good"], "--order is for classes that have an order; add --task ordinal"),
     ],
 )

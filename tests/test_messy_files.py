@@ -103,7 +103,7 @@ def test_empty_columns_are_noted_and_numbering_ones_left_out(folder, capsys):
     rows = [(892 + i * 7, i + 1, "", *r) for i, (_, *r) in enumerate(ROWS)]
     (folder / "x.csv").write_text(table(rows, "PassengerId,row_id,no use,crp mg/l,kind,y"))
     output, model = fitted(capsys, "--no-check")
-    assert "note: No values in 'no use'; leave this out with --ignore \"no use\"." in output
+    assert "note: No values in 'no use'; exclude with --ignore \"no use\"." in output
     for name in ("PassengerId", "row_id"):
         assert (
             f"note: Column '{name}' looks like an identifier (20 distinct values in 20 rows) and is "
@@ -610,7 +610,7 @@ def test_models_that_do_not_beat_the_majority_class_are_reported(folder, capsys)
     (folder / "x.csv").write_text(table(rows))
     output, _ = fitted(capsys, "--max-rules", "4")
     assert "majority-class baseline 0.90, not better than the baseline" in output
-    assert "note: all rows are predicted as yes; --metric balanced_accuracy" in output
+    assert "note: all rows are predicted as yes; to predict other classes, use --metric" in output
 
 
 def test_without_an_output_the_rules_are_shown(folder, capsys):

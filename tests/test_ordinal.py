@@ -131,7 +131,7 @@ def test_objects_without_rules_are_reported():
         FRRIOrdinalClassifier(monotonic_cst={"x0": 1}).fit(
             [[1.0], [2.0], [3.0], [4.0]], [0, 1, 2, 1]
         )
-    with pytest.warns(UserWarning, match="All samples have the class 7: its rule is empty"):
+    with pytest.warns(UserWarning, match="All samples have the class 7: the only rule is empty"):
         assert FRRIOrdinalClassifier().fit(X, [7, 7, 7, 7]).predict([[0]]).tolist() == [7]
 
 

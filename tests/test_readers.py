@@ -755,6 +755,6 @@ def test_strings_of_numbers_lose_no_digits():
 def test_a_column_without_numbers_cannot_be_declared_numeric():
     frame = pd.DataFrame({"sex": ["f", "m", "f"]})
     with pytest.raises(
-        ValueError, match="'sex' holds no numbers but strings such as 'f'; leave out"
+        ValueError, match="'sex' contains strings such as 'f', not numbers; leave out"
     ):
         resolve_words(frame, numeric=["sex"])

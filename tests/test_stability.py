@@ -201,7 +201,7 @@ def test_commands_print_the_stability(sized, capsys):
     assert main(["report", model, table, "--stability", "2", "-o", str(page)]) == 0
     assert embedded(page.read_text(encoding="utf-8"))["stability"]["n_resamples"] == 2
     for arguments, complaint in (
-        (["report", model, "--stability", "3"], "give a table with the column 'kind'"),
+        (["report", model, "--stability", "3"], "the table needs the column 'kind'"),
         (["report", model, table, "--stability", "1"], "expected an integer, 2 or more, got '1'"),
         (["rules", model, "--resamples", "3"], "--resamples belongs to --stability DATA"),
         (["rules", model, "--stability", table, "--json"], "leave --json out"),

@@ -223,9 +223,9 @@ TYPES: dict[str, tuple[str, Callable[[str], Any], Callable[[Any], bool]]] = {
         lambda value: value == "auto" or value > 0,
     ),
     "names": ("names", split_names, lambda _: True),
-    "order": ("LOW<...<HIGH, every value once", split_order, lambda _: True),
+    "order": ("LOW<...<HIGH without repeated values", split_order, lambda _: True),
     "ordinal": (
-        "COLUMN=LOW<...<HIGH, every value once",
+        "COLUMN=LOW<...<HIGH without repeated values",
         split_ordinal,
         lambda one: one[0] != "" and len(one[1]) > 1,
     ),

@@ -50,7 +50,9 @@ def load_model(source: str) -> RuleSet:
         except ValueError:
             if FORMATS.get(Path(source).suffix.lower(), read_json) is read_json:
                 raise
-            raise ValueError(f"{name} is a table, not a model; the model comes first.") from None
+            raise ValueError(
+                f"{name} is a table, not a model; give the model before the table."
+            ) from None
 
 
 def _shown(source: str) -> str:
@@ -321,11 +323,11 @@ def stability_of(ruleset: RuleSet, table: Any, labels: Any, n_resamples: int) ->
 
     if labels is None:
         raise ValueError(
-            f"--stability learns from rows again: give a table with the column {ruleset.target!r}."
+            f"--stability trains on resampled rows: the table needs the column {ruleset.target!r}."
         )
     names = [attribute.name for attribute in ruleset.attributes]
     for name in names:
-        find_name(name, table.columns, "The table of --stability, which learns again,")
+        find_name(name, table.columns, "The table for --stability")
     # A file does not contain the order of categories; the model does.
     X = table[names].copy()
     for a in ruleset.attributes:

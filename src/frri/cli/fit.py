@@ -198,13 +198,13 @@ def _check_order(labels: Sequence[Any], order: Sequence[str] | None, target: str
     texts = sorted(map(str, labels))
     if order is None and any(isinstance(label, str) for label in labels):
         raise ValueError(
-            f"The classes of {target!r} are strings: state their order, such as --order "
-            f"{'<'.join(texts)!r}, from the lowest."
+            f"The classes of {target!r} are strings: list them from lowest to highest, "
+            f"such as --order 'LOW<HIGH' (found: {join_names(texts)})."
         )
     lacking = [repr(text) for text in texts if order is not None and text not in order]
     if lacking:
         raise ValueError(
-            f"--order lacks {join_names(lacking)} of the column {target!r}; add it in its place."
+            f"--order lacks {join_names(lacking)} of the column {target!r}; list all classes."
         )
 
 
@@ -313,8 +313,9 @@ def make_learner(
         spelled = OPTIONS.get(option, f"--{option.replace('_', '-')}")
         if parameter not in known:
             others = [n for n in names if parameter in TASKS[task][n].make().get_params()]
-            remedy = f"; it is for {join_names(others)}" if others and parameter in LIMITS else ""
-            raise ValueError(f"The learner {name} takes no {spelled}{remedy}.")
+            supports = f"; {join_names(others)} support it"
+            remedy = supports if others and parameter in LIMITS else ""
+            raise ValueError(f"The learner {name} does not support {spelled}{remedy}.")
         if parameter in given:
             raise ValueError(f"{parameter} is given both by {spelled} and by --set.")
         given[parameter] = value
@@ -389,7 +390,7 @@ def _say_scores(arguments: Arguments, model: Any) -> None:
     if scores:
         say(f"Compared: {', '.join(scores)}")
     if result is not None and result.is_constant and result.metric == "accuracy":
-        remedy = "--metric balanced_accuracy, or --costs, finds rows of other classes"
+        remedy = "to predict other classes, use --metric balanced_accuracy or --costs"
         say(f"note: all rows are predicted as {result.predictions[0]!s}; {remedy}.")
     if arguments.output is None:
         say("Next: the same with -o model.json saves the rules as a model")

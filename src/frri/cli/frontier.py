@@ -61,7 +61,7 @@ def run(arguments: Arguments) -> None:
         raise ValueError(f"--rules {n_rules} is more than --max-rules {most}.")
     if arguments.json and (arguments.output == "-" or (n_rules and not arguments.output)):
         raise ValueError(
-            "--json and the rules would both go to standard output; name a file by -o."
+            "--json and the rules would both go to standard output; write rules to a file with -o."
         )
     X, y, _ = read_to_learn(arguments)
     check_not_number(y.to_numpy(), arguments.target)

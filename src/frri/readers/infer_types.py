@@ -416,7 +416,7 @@ def resolve_words(
                 if changed[name].isna().all() and column.notna().any():
                     first = column.dropna().iloc[0]
                     raise ValueError(
-                        f"Column {name!r} holds no numbers but strings such as {first!r}; "
+                        f"Column {name!r} contains strings such as {first!r}, not numbers; "
                         f"leave out --numeric {shown}."
                     )
                 break

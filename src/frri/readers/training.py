@@ -201,7 +201,7 @@ def split_training(
     empty = [name for name in X.columns if name not in declared and X[name].isna().all()]
     if empty:
         option = f"--ignore {quote_name(','.join(empty))}"
-        warn(f"No values in {join_names(map(repr, empty))}; leave this out with {option}.")
+        warn(f"No values in {join_names(map(repr, empty))}; exclude with {option}.")
     return X, y, weights
 
 

@@ -71,7 +71,7 @@ MISSING = {
     "fails": "satisfies no condition",
     "similar": "satisfies any condition",
 }
-COSTS = " What speaks for a class, and its frequency, count times its cost."
+COSTS = " Scores and frequencies of classes are multiplied by the costs."
 # Fractions of the largest contribution below which one is neutral, and above which it is strong.
 SMALL, STRONG = 0.05, 1 / 3
 

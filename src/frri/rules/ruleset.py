@@ -333,10 +333,10 @@ class RuleSet:
     def with_decision(self, decision: "str | Mapping[Any, float]") -> "RuleSet":
         """Return the same rules with other costs of misclassification; nothing is fitted again.
 
-        The effect on scores and probabilities is described in `frri.rules.semantics`. Where costs
-        multiply scores (not in "softmax-votes"), a sample for which only rules of one class hold
-        keeps its class. The base of "softmax-votes" is rounded to multiples of 2**-40, as all
-        estimators give it, when it gets costs, so that "accuracy" takes them away again exactly.
+        The effect on scores and probabilities is described in `frri.rules.semantics`. In
+        "best-rule" and "added-votes", a sample for which only rules of one class hold keeps its
+        class. The base of "softmax-votes" is rounded to multiples of 2**-40, as all estimators
+        give it, when it gets costs, so that "accuracy" restores it exactly.
 
         Parameters
         ----------
@@ -519,8 +519,8 @@ def decision_costs(
             with suppress(OverflowError):
                 costs[place] = float(cost) if is_number else 0.0
             if not COSTS[0] <= costs[place] <= COSTS[1]:
-                given = f"{short_repr(cost)}; give it a number from {COSTS[0]:g} to {COSTS[1]:g}"
-                raise ValueError(f"The cost of misclassifying {label!r} is {given}.")
+                expected = f"a number from {COSTS[0]:g} to {COSTS[1]:g}, got {short_repr(cost)}"
+                raise ValueError(f"The cost of misclassifying {label!r} must be {expected}.")
     elif isinstance(decision, str) and decision == "balanced":
         costs = [fsum(sizes) / (len(sizes) * size) if size > 0 else 1.0 for size in sizes]
     elif not isinstance(decision, str) or decision != "accuracy":

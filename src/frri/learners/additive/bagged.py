@@ -109,7 +109,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         """
         if "sample_weight" in refused:
             raise TypeError(
-                "Bagged additive rules take no sample_weight: their samples are drawn at random, "
+                "Bagged additive rules do not support sample_weight: samples are drawn at random, "
                 "each as likely as any other; MODLEMClassifier takes weights."
             )
         if refused:

@@ -198,7 +198,7 @@ class FRRILearner(RuleLearner):
     def _warn_about_results(self, table: Any) -> None:
         """Warn about a single class, uncoverable samples and limits that were reached."""
         if len(getattr(table, "labels", ())) == 1:
-            self._warn(f"All samples have the class {table.labels[0]!r}: its rule is empty.")
+            self._warn(f"All samples have the class {table.labels[0]!r}: the only rule is empty.")
         if len(self._uncoverable):
             rows = join_names((str(row + 1) for row in self._uncoverable), 10)
             count = f"{len(self._uncoverable)} of {len(table.values)} samples"
