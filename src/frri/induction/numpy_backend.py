@@ -48,9 +48,9 @@ def distances(points: Floats, types: Types, columns: Floats, rigid: Flags | None
     found = np.zeros((len(points), columns.shape[1]))
     differences = np.empty_like(found)
     for k, column in enumerate(columns):
-        for sides in set(types[:, k].tolist()) - {ConditionType.UNUSED}:
-            alike = types[:, k] == sides
-            boxes = slice(None) if alike.all() else np.flatnonzero(alike)
+        kinds = set(types[:, k].tolist())
+        for sides in kinds - {ConditionType.UNUSED}:
+            boxes = slice(None) if len(kinds) == 1 else np.flatnonzero(types[:, k] == sides)
             centers = points[boxes, k, None]
             difference = np.subtract(column, centers, out=differences[: len(centers)])
             if sides == ConditionType.SIMILAR:
@@ -60,7 +60,7 @@ def distances(points: Floats, types: Types, columns: Floats, rigid: Flags | None
             elif sides == ConditionType.AT_LEAST:
                 np.negative(difference, out=difference)
             # A difference to a missing value is missing; fmax passes over it.
-            if alike.all():
+            if len(kinds) == 1:
                 np.fmax(found, difference, out=found)
             else:
                 found[boxes] = np.fmax(found[boxes], difference, out=difference)
@@ -218,8 +218,8 @@ class Ranking:
         slots = np.cumsum(occurs, axis=1, dtype=np.int64)
         entry = np.take_along_axis(slots, self.ranks[:, targets], axis=1)
         sets = np.zeros((n_features, n_words, int(slots[:, -1].max()) + 1), dtype=np.uint64)
-        features = np.arange(n_features)[:, None]
-        np.add.at(sets, (features, bits >> 6, entry), single_bits(bits))
+        entry += (np.arange(n_features)[:, None] * n_words + (bits >> 6)) * sets.shape[2]
+        np.add.at(sets.reshape(-1), entry.ravel(), np.tile(single_bits(bits), n_features))
         np.bitwise_or.accumulate(sets, axis=2, out=sets)
         chosen = (np.take_along_axis(slots, count, axis=1) - 1 for count in counts)
         return [
