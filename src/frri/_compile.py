@@ -34,7 +34,7 @@ _forms: dict[Callable[..., Any], tuple[Any, bool]] = {}
 # What numba has made of each interpreted kernel.
 _dispatchers: dict[Callable[..., Any], Any] = {}
 # Held while dispatchers are made; numba has a lock of its own for compiling them.
-_making = threading.RLock()
+_compile_lock = threading.RLock()
 # The check of a thread before every compilation.
 _checks = threading.local()
 
@@ -75,7 +75,7 @@ def compiled(module: ModuleType) -> Any:
 
     Kernels that only other kernels call are left out.
     """
-    with _making:
+    with _compile_lock:
         if module.__name__ not in _modules:
             names = {name: value for name, value in vars(module).items() if not _is_inner(value)}
             kernels = {name: _dispatcher(f) for name, f in names.items() if _is_kernel(f)}
@@ -172,7 +172,7 @@ def check_before_compiling(check: Callable[[], None]) -> Iterator[None]:
 
 def _dispatcher(function: Any) -> Any:
     """Return what numba makes of a kernel: a copy of its function that calls compiled kernels."""
-    with _making:
+    with _compile_lock:
         if function not in _dispatchers:
             loops, inner = _forms[function]
             space = dict(loops.__globals__)

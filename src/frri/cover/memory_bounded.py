@@ -38,13 +38,13 @@ class Preselection(NamedTuple):
     source: Source
 
 
-def preselect(source: Source, neighbours: Ints, costs: Ints, room: int) -> Preselection | None:
+def preselect(source: Source, neighbors: Ints, costs: Ints, room: int) -> Preselection | None:
     """Select a few candidates in advance if the covers exceed the memory, else return None.
 
     Parameters
     ----------
     source : Source
-    neighbours : ndarray of int64
+    neighbors : ndarray of int64
         All candidates, in an order in which similar ones are near each other.
     costs : ndarray of int64
         The cheaper one of two equally broad candidates is selected.
@@ -63,17 +63,17 @@ def preselect(source: Source, neighbours: Ints, costs: Ints, room: int) -> Prese
     >>> preselected.first, source(np.arange(64), preselected.left).sizes().sum()
     (array([0]), np.int64(0))
     """
-    n = len(neighbours)
-    sample = source(neighbours[:: -(-n // SAMPLE)]) if n else source(neighbours)
+    n = len(neighbors)
+    sample = source(neighbors[:: -(-n // SAMPLE)]) if n else source(neighbors)
     needed = BYTES_PER_WORD * len(sample.bits) / max(1, len(sample)) * n
     if needed <= room:
         return None
     step = max(LEAST_STEP, -int(-needed // max(1, int(BROAD_FRACTION * room))))
-    first: list[Ints] = [neighbours[:0]]
+    first: list[Ints] = [neighbors[:0]]
     left: Words | None = None
     for offset in range(step):
         # Other candidates every time: the earlier ones cover too little of the remaining objects.
-        broad = neighbours[offset::step]
+        broad = neighbors[offset::step]
         some = source(broad, left)
         if BYTES_PER_WORD * len(some.bits) <= room // step:
             break

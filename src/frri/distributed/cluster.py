@@ -40,7 +40,7 @@ class DaskEstimator:
     # The same estimator without a cluster.
     _local: ClassVar[type[Any]]
     # Parameters of the copies that learn from parts.
-    _of_parts: ClassVar[dict[str, Any]]
+    _part_parameters: ClassVar[dict[str, Any]]
     _cluster: "Cluster | None" = field(init=False, default=None)  # while it learns
     _called: float = field(init=False)  # when `fit` was called
     _began: float | None = field(init=False)
@@ -114,7 +114,7 @@ class DaskEstimator:
     def _for_part(self, rows: Any, labels: Any) -> Any:
         """Return a copy for the small tables of the calibration, which learns here."""
         one = self.local()._for_part(rows, labels)  # noqa: SLF001 - of the same estimator
-        return one.set_params(**self._of_parts)
+        return one.set_params(**self._part_parameters)
 
     def _about(self, table: Any) -> dict[str, Any]:
         """Return the provenance without the client."""

@@ -62,7 +62,7 @@ class DaskFRRIClassifier(DaskEstimator, FRRIClassifier):
 
     _local = FRRIClassifier
     # Halves of a thousand samples are learned from here, in any memory.
-    _of_parts: ClassVar[Any] = {"memory_limit": None}
+    _part_parameters: ClassVar[Any] = {"memory_limit": None}
 
     def _learn(self, table: Any) -> None:
         if self._cluster is not None and len(table.values) > induction.DIVIDED_FROM:

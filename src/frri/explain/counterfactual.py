@@ -226,7 +226,7 @@ class _BoxSearch:
                 return []
             widths = {j: width * active[columns == j].any() for j, width in widths.items()}
             j = max(widths, key=lambda j: widths[j])
-            # A single feature is followed down to neighbouring numbers.
+            # A single feature is followed down to neighboring numbers.
             if widths[j] <= (0.0 if len(names) == 1 else TOLERANCE * 1e-3):
                 if widths[j] > 0.0:
                     self.unsolved = min(self.unsolved, self.space.cost(box))

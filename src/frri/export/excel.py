@@ -176,7 +176,7 @@ class _Writer:
             near, far, inwards = BOUNDS[side.end]
             cell, core = self._editable(row, near, side.bound, attribute)
             text, support = f'"{name} {side.sign} "&{cell}', core
-            if side.is_strict:  # the neighbour of a strict bound is the same cell
+            if side.is_strict:  # the neighbor of a strict bound is the same cell
                 core = nextafter(support, inwards)
                 self.cells[core] = self.cells[support]
             elif not side.is_crisp:

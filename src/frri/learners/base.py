@@ -170,7 +170,9 @@ class RuleLearner(BaseEstimator):  # type: ignore[misc]
         """Find `ruleset_` from a checked table, and its calibration if that comes with it."""
         raise NotImplementedError
 
-    def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
+    def _build_ruleset(
+        self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any
+    ) -> RuleSet:
         """Return a rule set for a training table; `meaning` has further fields of `RuleSet`."""
         known: dict[str, Any] = {
             "attributes": table.attributes,

@@ -134,7 +134,7 @@ class RuleClassifier(AnyRuleClassifier):
     # Whether probabilities are calibrated: a parameter of some estimators.
     calibrate = True
     # Parameters of the copies that learn from parts, to calibrate.
-    _of_parts: ClassVar[dict[str, Any]] = {}
+    _part_parameters: ClassVar[dict[str, Any]] = {}
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -150,7 +150,7 @@ class RuleClassifier(AnyRuleClassifier):
     def _for_part(self, rows: Positions, labels: Collection[Label]) -> Self:  # noqa: ARG002
         """Return an unfitted copy for some of the samples and classes."""
         size = {} if self.path_ is None else {"max_rules": self.path_.chosen}
-        one: Self = clone(self).set_params(verbose=0, **size, **self._of_parts)
+        one: Self = clone(self).set_params(verbose=0, **size, **self._part_parameters)
         if isinstance(one.class_weight, Mapping):
             one.class_weight = {c: w for c, w in one.class_weight.items() if c in labels}
         return one

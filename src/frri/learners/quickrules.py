@@ -134,12 +134,12 @@ class QuickRulesClassifier(LimitedRuleClassifier):
             found = greedy_reduct(region, self.ties, collection, self.max_conditions)
         self.reduct_ = np.array(found, dtype=np.intp)
         meaning: dict[str, Any] = {"combination": "sum", "fallback": "nearest"}
-        made = partial(self._made, table, t_norm=self.t_norm, **meaning)
+        build = partial(self._build_ruleset, table, t_norm=self.t_norm, **meaning)
         rules = []
         for row, attributes, _ in collection.rules.values():
             conditions = tuple(_condition(table, row, a) for a in attributes)
             rules.append(Rule(conditions, table.labels[table.classes[row]], source=row))
-        ruleset = self._within_limits(rules, made, table)
+        ruleset = self._within_limits(rules, build, table)
         self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _check_parameters(self) -> None:

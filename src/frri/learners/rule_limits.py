@@ -52,7 +52,7 @@ class LimitedRuleClassifier(RuleClassifier):
     def _measured(
         self, table: TrainingTable, found: Sequence[MeasuredRule], **meaning: Any
     ) -> RuleSet:
-        """Return rules with statistics, given the samples that each covers; see `_made`."""
+        """Return rules with statistics, given the samples that each covers."""
         weights, n_classes = Weights.of(table.all_weights), len(table.labels)
         times = np.zeros(len(table.classes), dtype=np.int64)
         for _, rows in found:
@@ -65,7 +65,7 @@ class LimitedRuleClassifier(RuleClassifier):
         counts = weights.worth(support), weights.worth(alone), np.array(table.class_counts)
         known = statistics_from_counts(own, *counts)
         rules = (replace(rule, statistics=one) for (rule, _), one in zip(found, known, strict=True))
-        return self._made(table, rules, **meaning)
+        return self._build_ruleset(table, rules, **meaning)
 
 
 def check_limits(max_rules: Any, max_conditions: Any, min_support: Any) -> None:

@@ -24,7 +24,7 @@ class Side(NamedTuple):
     core, support : float
         Where the condition begins to hold fully, and to hold at all.
     is_strict : bool
-        Whether core and support are neighbouring numbers, as in `< b` and `> b`.
+        Whether core and support are neighboring numbers, as in `< b` and `> b`.
     """
 
     end: str

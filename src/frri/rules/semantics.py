@@ -21,7 +21,7 @@ added-contributions  regression     base + sum of strength x number             
 ==================== ============== ============================================= ======== =========
 
 *Links* turn scores into probabilities: `shares` divides them by their sum, `softmax` does so with
-their exponentials, and `steps` takes the differences of neighbouring classes. The class with the
+their exponentials, and `steps` takes the differences of neighboring classes. The class with the
 highest score is predicted, of equal ones the first. By `steps` it is the last class that has, like
 all before it, a score above one half: the median of the probabilities.
 

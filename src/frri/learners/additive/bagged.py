@@ -127,7 +127,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
             )
         rules = tuple(scaled_rule(rule, 1.0 / len(bags)) for rules, *_ in bags for rule in rules)
         base = np.mean([rules.base for rules, *_ in bags], axis=0)
-        whole = self._made(table, rules, base=tuple(base.tolist()), **VOTES)
+        whole = self._build_ruleset(table, rules, base=tuple(base.tolist()), **VOTES)
         self.ruleset_ = whole.with_statistics(table.encoded, self.classes_[table.classes])
         return self._calibrate(table, self._estimate(table, bags))
 
@@ -147,7 +147,7 @@ class AdditiveRulesBaggingClassifier(RuleClassifier):
         part = replace(table, values=values, classes=table.classes[seen])
         size = 2 * len(table.labels) + 6 if self.max_rules == "auto" else int(self.max_rules)
         rules, base = model.induce(part, drawn[seen].astype(np.float64), size)
-        ruleset = self._made(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
+        ruleset = self._build_ruleset(table, rules, base=tuple(base.tolist()), about={}, **VOTES)
         return ruleset, ruleset.scores(table.encoded, n_jobs=1), drawn == 0
 
     def _estimate(self, table: TrainingTable, bags: list[Bag]) -> Calibration:

@@ -177,7 +177,7 @@ class AdditiveRulesClassifier(AdditiveRules, RuleClassifier):
                 calibration = least_loss(*known, sizes, weights, surprise, SCALES)
         with self._step("rules one after another"):
             rules, base = self.induce(table, table.all_weights, most)
-        ruleset = self._made(table, rules, base=tuple(base.tolist()), **VOTES)
+        ruleset = self._build_ruleset(table, rules, base=tuple(base.tolist()), **VOTES)
         weighted = replace(table, weights=table.all_weights)
         self.ruleset_ = self._with_statistics(ruleset, weighted)
         return calibration

@@ -121,7 +121,7 @@ class AdditiveRulesRegressor(AdditiveRules, RuleRegressor):
         ]
         base = (float(middle + numbers[-1]),)
         meaning: dict[str, Any] = {"semantics": "added-contributions", "t_norm": "product"}
-        self.ruleset_ = self._made(table, rules, base=base, clip=True, **meaning)
+        self.ruleset_ = self._build_ruleset(table, rules, base=base, clip=True, **meaning)
 
     def _cross_validate(self, folds: Folds) -> SizePath:
         """Measure the R² of numbers of rules on samples that the rules were not fitted to."""
@@ -240,7 +240,7 @@ class AdditiveRulesOrdinalClassifier(AdditiveRules, OrderedRuleClassifier):
         base = tuple(snap(slope * (summed.base[0] - cuts)).tolist())
         about = self._about(table) | ({"monotone": claim} if claim else {})
         meaning: dict[str, Any] = {"semantics": semantics, "missing": summed.missing, "base": base}
-        return self._made(table, rules, about=about, **meaning)
+        return self._build_ruleset(table, rules, about=about, **meaning)
 
 
 def fit_cuts(scores: Floats, classes: Positions, weights: Floats, n: int) -> Floats:

@@ -110,7 +110,7 @@ class CompactFRRIClassifier(RuleClassifier):
     """
 
     _class_weight_of_objects = False
-    _of_parts: ClassVar[dict[str, Any]] = {"certificate_time_limit": None}
+    _part_parameters: ClassVar[dict[str, Any]] = {"certificate_time_limit": None}
 
     selection_: Bunch = field(init=False)
 
@@ -204,7 +204,9 @@ class CompactFRRIClassifier(RuleClassifier):
             box = boxes.conditions(r, table.attributes), table.labels[boxes.classes[r]]
             rules.append(Rule(*box, float(boxes.weights[r]), source=u))
         about = self._about(table) | {"selection": dict(self.selection_)}
-        return self._with_statistics(self._made(table, rules, clip=True, about=about), table)
+        return self._with_statistics(
+            self._build_ruleset(table, rules, clip=True, about=about), table
+        )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -120,7 +120,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
 
     _algorithm = "FRRI on bags"
     # A proof does not change probabilities.
-    _of_parts: ClassVar[dict[str, Any]] = {"work_limit": 0}
+    _part_parameters: ClassVar[dict[str, Any]] = {"work_limit": 0}
     _warns_of_many_rules = True
     _check_batches: Any = field(init=False, default=())
 
@@ -179,7 +179,7 @@ class FRRIBaggingClassifier(FRRILearner, RuleClassifier):
         self.bags_, self.selected_ = pool.bags[selected], pool.sources[selected]
         rules = found.rules(table, selected, (table.labels[c] for c in pool.classes[selected]))
         about = self._about(table) | {"selection": self._certificate()}
-        self.ruleset_ = self._with_statistics(self._made(table, rules, about=about), table)
+        self.ruleset_ = self._with_statistics(self._build_ruleset(table, rules, about=about), table)
         self._warn_about_results(table)
         with self._step("out-of-bag estimate"):
             self._estimate(table, samples, pool, bags, nearest)

@@ -183,7 +183,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
 
     _warns_of_many_rules = True
     # The first cover will do: a proof does not change probabilities.
-    _of_parts: ClassVar[Any] = {"work_limit": 0, "effort": "deprecated", "time_limit": 0}
+    _part_parameters: ClassVar[Any] = {"work_limit": 0, "effort": "deprecated", "time_limit": 0}
 
     confidence_: Floats = field(init=False)
 
@@ -235,7 +235,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
         labels = (table.labels[c] for c in own)
         rules = found.rules(table, chosen, labels, statistics=statistics)
         about = self._about(table) | {"selection": self._certificate()}
-        ruleset = self._made(table, rules, about=about)
+        ruleset = self._build_ruleset(table, rules, about=about)
         if table.weights is not None:
             ruleset = self._with_statistics(ruleset, table)
         self.ruleset_ = ruleset
@@ -291,7 +291,7 @@ class FRRIClassifier(FRRILearner, RuleClassifier):
             box_rule(table, u, self._types[u], self.confidence_[u], table.labels[table.classes[u]])
             for u in covering.tolist()
         )
-        return self._made(table, rules)
+        return self._build_ruleset(table, rules)
 
     def _warn_about_results(self, table: TrainingTable) -> None:
         super()._warn_about_results(table)

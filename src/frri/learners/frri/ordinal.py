@@ -174,7 +174,7 @@ class FRRIOrdinalClassifier(FRRILearner, OrderedRuleClassifier):
         about = self._about(table) | {"selection": self._certificate()}
         about |= {"monotone": claim} if claim else {}
         meaning = {"semantics": "at-least-class", "fallback": "nearest"}
-        ruleset = self._made(table, rules, about=about, **meaning)
+        ruleset = self._build_ruleset(table, rules, about=about, **meaning)
         self.ruleset_ = self._with_statistics(ruleset, table)
 
     def _reason_uncovered(self, table: TrainingTable) -> str:  # noqa: ARG002

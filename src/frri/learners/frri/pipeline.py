@@ -186,10 +186,12 @@ class FRRILearner(RuleLearner):
                 f"'never', got {short_repr(self.conditions)}."
             )
 
-    def _made(self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any) -> RuleSet:
+    def _build_ruleset(
+        self, table: TrainingTable, rules: Iterable[Rule], **meaning: Any
+    ) -> RuleSet:
         """Return rules that read values as in training, clipped to the range of each feature."""
         missing = "typical" if self.missing == "typical" else "similar"
-        return super()._made(table, rules, clip=True, missing=missing, **meaning)
+        return super()._build_ruleset(table, rules, clip=True, missing=missing, **meaning)
 
     def _certificate(self) -> dict[str, Any]:
         """Return the certificate for the model file, which does not depend on time."""

@@ -148,7 +148,7 @@ class FRRIRegressor(FRRILearner, RuleRegressor):
         def package(numbers: Floats, base: float, about: dict[str, Any]) -> RuleSet:
             rules = found.rules(table, chosen, numbers.tolist())
             meaning: dict[str, Any] = {"semantics": "weighted-mean", "base": (float(base),)}
-            return self._made(table, rules, about=about, **meaning)
+            return self._build_ruleset(table, rules, about=about, **meaning)
 
         drawn = package(scaled[self.selected_], 0.0, {})
         fractions = compute_mean_fractions(drawn, table.values)
