@@ -59,6 +59,13 @@ class Cover:
     effort : int
         Work done, in the units of the limit.
     seconds : float
+
+    Examples
+    --------
+    >>> from frri import minimum_cover
+    >>> cover = minimum_cover(CoverMatrix.from_dense([[1, 1, 0], [0, 1, 1], [0, 0, 1]]))
+    >>> cover.selected.tolist(), cover.status, cover.lower_bound
+    ([0, 1], 'optimal', 2)
     """
 
     selected: Ints

@@ -110,6 +110,17 @@ class Explanation:
         decision will do.
     calibrated : bool
         Whether `shares` are calibrated; the sentences of a decision by one rule state them then.
+
+    Examples
+    --------
+    >>> from frri import Attribute, NumericCondition, Rule, RuleSet
+    >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+    >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+    >>> explanation = rules.explain([1])
+    >>> explanation.decision, explanation.scores, len(explanation.firing)
+    ('low', (0.5, 0.9), 2)
+    >>> explanation.change.decision, explanation.change.changes[0].after
+    ('any', 3.0)
     """
 
     target: str

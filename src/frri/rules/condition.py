@@ -62,6 +62,11 @@ class Condition(ABC):
     ----------
     attribute : str
         The attribute's name.
+
+    Examples
+    --------
+    >>> NumericCondition("age", core_low=40, support_low=30).membership([20, 35, 50]).tolist()
+    [0.0, 0.5, 1.0]
     """
 
     attribute: str

@@ -227,11 +227,28 @@ class RuleSet:
         The columns of a data frame are found by name; those that no condition uses may be absent.
         Many samples are divided among `n_jobs` threads, by default all cores: see
         `frri._util.n_threads`.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> rules.predict([[1], [5]]).tolist()
+        ['low', 'any']
         """
         return self.decide(X, n_jobs=n_jobs).answers
 
     def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> Floats:
-        """Predict the probability of each class, shrunk towards the class priors by `trust`."""
+        """Predict the probability of each class, shrunk towards the class priors by `trust`.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> rules.predict_proba([[1], [5]]).round(2).tolist()
+        [[0.36, 0.64], [1.0, 0.0]]
+        """
         return self.decide(X, n_jobs=n_jobs).probabilities
 
     def predict_interval(self, X: Any, level: float = 0.9) -> Floats:
@@ -244,15 +261,41 @@ class RuleSet:
         return np.column_stack([answers - reach, answers + reach])
 
     def scores(self, X: Any, *, n_jobs: int | None = None) -> Floats:
-        """Compute samples x classes: the scores of the rules; a row of zeros where none fires."""
+        """Compute samples x classes: the scores of the rules; a row of zeros where none fires.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> rules.scores([[1], [5]]).tolist()
+        [[0.5, 0.9], [0.5, 0.0]]
+        """
         return self.decide(X, n_jobs=n_jobs).scores
 
     def degrees(self, X: Any) -> Floats:
-        """Compute samples x rules: the degree to which each rule's conditions hold, unweighted."""
+        """Compute samples x rules: the degree to which each rule's conditions hold, unweighted.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> gradual = Rule((NumericCondition("a", core_high=2, support_high=4),), "low")
+        >>> RuleSet((gradual,), (Attribute("a"),), ("low",)).degrees([[1], [3], [5]]).tolist()
+        [[1.0], [0.5], [0.0]]
+        """
         return self.decide(X).degrees
 
     def covers(self, X: Any) -> Flags:
-        """Compute samples x rules: which rules cover which samples."""
+        """Compute samples x rules: which rules cover which samples.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> rules.covers([[1], [5]]).tolist()
+        [[True, True], [False, True]]
+        """
         return np.asarray(self.degrees(X) * self.arrays.weights > COVERS)
 
     def decide(self, X: Any, *, n_jobs: int | None = None) -> Decision:
@@ -324,6 +367,15 @@ class RuleSet:
         """Explain a prediction, and what would change it: see `frri.explain.explain`.
 
         In ordinal models and regression a `goal` can be set, `at_least` or `at_most`.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> explanation = rules.explain([1])
+        >>> explanation.decision, explanation.deciding.weight
+        ('low', 0.9)
         """
         from frri.explain import explain  # noqa: PLC0415 - not needed for prediction
 
@@ -365,12 +417,31 @@ class RuleSet:
         return replace(self, base=tuple((snap(self.base) - old + new).tolist()), costs=costs)
 
     def without_rule(self, index: int) -> "RuleSet":
-        """Return all rules but one."""
+        """Return all rules but one.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> print(rules.without_rule(1))
+        IF a < 3 THEN class = low   [weight 0.90]
+        """
         self._rule(index)
         return self._edited(self.rules[:index] + self.rules[index + 1 :])
 
     def with_rule(self, rule: Rule, position: int | None = None) -> "RuleSet":
-        """Add a rule at the end or before another one; its origin becomes "written"."""
+        """Add a rule at the end or before another one; its origin becomes "written".
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> high = Rule((NumericCondition("a", 7, 7),), "any")
+        >>> [rule.origin for rule in rules.with_rule(high, position=0)]
+        ['written', 'learned', 'learned']
+        """
         n = len(self.rules)
         position = n if position is None else position
         if not 0 <= position <= n:
@@ -391,6 +462,15 @@ class RuleSet:
         The rule loses what was measured for its old form: its statistics, and with other conditions
         or another class also its distribution, votes and partial weights. Other rules keep their
         statistics; `with_statistics` renews them all. `about` counts edits and loses the proof.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> changed = rules.with_changed_rule(0, weight=0.8)
+        >>> changed[0].weight, changed[0].origin
+        (0.8, 'edited')
         """
         old = self._rule(index)
         given: dict[str, Any] = {"conditions": conditions, "consequent": consequent}
@@ -407,14 +487,32 @@ class RuleSet:
     def with_condition(
         self, index: int, condition: Condition, replacing: int | None = None
     ) -> "RuleSet":
-        """Add a condition to a rule, or put it in the place of condition number `replacing`."""
+        """Add a condition to a rule, or put it in the place of condition number `replacing`.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> [len(rule.conditions) for rule in rules.with_condition(0, NumericCondition("a", 1, 1))]
+        [2, 0]
+        """
         conditions = self._rule(index).conditions
         at = len(conditions) if replacing is None else self._check_condition(index, replacing)
         changed = (*conditions[:at], condition, *conditions[at + 1 :])
         return self.with_changed_rule(index, conditions=changed)
 
     def without_condition(self, index: int, position: int) -> "RuleSet":
-        """Remove condition number `position` from a rule."""
+        """Remove condition number `position` from a rule.
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> rules.without_condition(0, 0)[0].conditions
+        ()
+        """
         conditions, at = self._rule(index).conditions, self._check_condition(index, position)
         return self.with_changed_rule(index, conditions=conditions[:at] + conditions[at + 1 :])
 
@@ -450,7 +548,16 @@ class RuleSet:
         return notebook_html(self)
 
     def to_frame(self) -> Frame:
-        """Return one row per rule: conditions, class, weight and statistics (needs pandas)."""
+        """Return one row per rule: conditions, class, weight and statistics (needs pandas).
+
+        Examples
+        --------
+        >>> from frri.rules import NumericCondition
+        >>> low = Rule((NumericCondition.below("a", 3),), "low", 0.9)
+        >>> rules = RuleSet((low, Rule((), "any", 0.5)), (Attribute("a", 0, 9),), ("any", "low"))
+        >>> rules.to_frame()[["if", "weight"]].values.tolist()
+        [['a < 3', 0.9], ['', 0.5]]
+        """
         pd = import_optional("pandas", "A table of rules", "tables")
         columns = text.rule_columns(self).items()
         return pd.DataFrame([{title: of(rule) for title, of in columns} for rule in self])
@@ -475,7 +582,17 @@ class RuleSet:
         return json_format.from_json(content)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the JSON string to a file, whole or not at all."""
+        """Write the JSON string to a file, whole or not at all.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> rules = RuleSet((Rule((), "no"),), (), ("no", "yes"))
+        >>> path = Path(tempfile.mkdtemp()) / "model.json"
+        >>> rules.save(path)
+        >>> RuleSet.load(path) == rules
+        True
+        """
         write_atomically(path, self.to_json() + "\n")
 
     @staticmethod
