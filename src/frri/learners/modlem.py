@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from frri._reproducible import log2
 from frri._util import Flags, Floats, Ints, Positions
 from frri.learners.rule_limits import LimitedRuleClassifier
-from frri.learners.training_table import TrainingTable, Weights, are_integers, sums_by_key
+from frri.learners.training_table import TrainingTable, Weights, sums_by_key
 from frri.learners.validation import check_choice
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule
 from frri.rules.rule import LONGEST_PARTIAL
@@ -439,7 +439,7 @@ def _condition(table: TrainingTable, binned: BinnedTable, condition: BinRange) -
         category = (attribute.categories or ())[first - int(binned.first[j])]
         return NominalCondition(attribute.name, frozenset({category}))
     low, high = binned.interval(condition)
-    if are_integers(table.values[:, j]):
+    if table.integer_columns[j]:
         # Bounds are halfway between values: at least the next integer, at most the one before.
         low, high = np.ceil(low).item(), np.ceil(high).item() - 1.0
         if attribute.is_flag:

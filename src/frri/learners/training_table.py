@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from math import frexp, inf, ldexp, nextafter
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -54,6 +55,11 @@ class TrainingTable:
         n_classes = len(self.labels)
         sizes = np.bincount(self.classes, self.weights, n_classes)[:n_classes]
         return tuple(sizes.astype(float).tolist())
+
+    @cached_property
+    def integer_columns(self) -> Flags:
+        """Return which features have only integers, apart from missing values."""
+        return np.array([*map(are_integers, self.values.T)], dtype=np.bool_)
 
     def take(self, rows: Positions) -> Self:
         """Return some of the samples, with the classes that are present among them."""

@@ -139,8 +139,7 @@ class CompactFRRIClassifier(RuleClassifier):
         boxes = Boxes.of(samples, selected)
         with self._step("fine-tuning of bounds"):
             boxes.fine_tune(samples, self.min_support)
-            integers = np.array([*map(tables.are_integers, table.values.T)])
-            boxes.round_bounds(table.attributes, integers)
+            boxes.round_bounds(table.attributes, table.integer_columns)
             boxes.set_weights(samples)
             kept = boxes.worth_their_price(samples, PRICE)
             boxes = boxes.take(kept)

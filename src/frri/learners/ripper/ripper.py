@@ -28,7 +28,7 @@ from frri.learners.ripper.description_length import (
     mostly_wrong,
 )
 from frri.learners.rule_limits import LimitedRuleClassifier, MeasuredRule
-from frri.learners.training_table import TrainingTable, are_integers
+from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_amount, check_boolean, check_count, random_numbers
 from frri.rules import Condition, NominalCondition, NumericCondition, Rule, RuleSet
 from frri.rules.condition import join_ranges
@@ -442,7 +442,7 @@ class CrispTest(NamedTuple):
         if self.comparison not in {AT_MOST, AT_LEAST}:
             category = (attribute.categories or ())[int(core)]
             return NominalCondition(attribute.name, frozenset({category}))
-        is_integer = are_integers(table.values[:, self.column])
+        is_integer = bool(table.integer_columns[self.column])
         if isnan(end) or (is_integer and abs(end - core) <= 1.0):
             end = core
         if is_integer and attribute.is_flag and core == (self.comparison == AT_LEAST):
