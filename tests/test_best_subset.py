@@ -58,7 +58,7 @@ def test_no_choice_has_fewer_errors(contest, few):
 @settings(max_examples=often(80), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 3), st.integers(2, 6))
 def test_larger_pools(seed, n_classes, n_scores):
-    """Compare pools with so many rules and objects that most choices are pruned."""
+    """Compare pools of many rules and objects, in which most choices are pruned."""
     random = np.random.default_rng(seed)
     scores = random.integers(0, n_scores, (14, 20)) * (random.random((14, 20)) < 0.5)
     consequents, classes = random.integers(0, n_classes, 14), random.integers(0, n_classes, 20)

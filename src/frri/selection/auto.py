@@ -551,8 +551,8 @@ def plan(
 def evaluate_reference(name: str, holdout: Holdout, random_state: int) -> HoldoutResult | None:
     """Evaluate a random forest or gradient boosting of scikit-learn on the splits of a table.
 
-    Categories are numbered, which gradient boosting is told; both take missing values. Classes have
-    balanced weights if the metric gives every class the same importance.
+    Categories are encoded as integers and declared as `categorical_features` of gradient boosting.
+    Classes have balanced weights if the metric gives every class the same importance.
     """
     from sklearn import ensemble  # noqa: PLC0415 - slow to import
     from threadpoolctl import threadpool_limits  # noqa: PLC0415
