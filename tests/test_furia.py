@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import naive_baselines as naive
 from frri._compile import compiled
 from frri.learners.ripper import _kernels as kernels
+from frri.learners.ripper import _support_kernels as support_kernels
 from frri.learners.ripper import furia as fuzzifying
 from frri.learners.ripper import ripper as growing
 from frri.learners.ripper._kernels import SortedColumns
@@ -63,23 +64,31 @@ class Case:
         grown = naive.grow(self.X, self.own, [], everything, self.nominal, 2)
         self.rules = [naive.tightest(rule) for rule in [*drawn, grown]]
 
-    def supports(self, rule):
-        tests = without_redundant(as_tests(rule))
-        return tests, fuzzifying.widen(self.columns, self.own, tests)
+    def supports(self, rule, kernels=support_kernels):
+        tests = np.array(without_redundant(as_tests(rule))).reshape(-1, 3)
+        return tests, kernels.widen(self.columns, self.own, tests)
+
+
+# Interpreted and compiled.
+FORMS = (support_kernels, compiled(support_kernels))
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_purest_support_of_a_test(seed):
     case = Case(seed)
+    columns, weights = case.columns, case.columns.weights
     relevant = np.random.default_rng(seed).random(len(case.X)) < 0.8
     for rule in case.rules:
         for test in rule:
-            (crisp,) = without_redundant(as_tests([test]))
-            column = case.columns.values[crisp.column]
-            failed = np.where(relevant, ~kernels.satisfies(column, *crisp[1:]), 2)
-            outward = fuzzifying._beyond(case.columns, crisp)
-            known = case.columns, crisp, outward, failed, case.own
-            purity, support = fuzzifying.purest_support(*known)
+            column, comparison, value = as_tests([test])[0]
+            column = columns.values[int(column)]
+            failed = np.where(relevant, ~kernels.satisfies(column, comparison, value), 2)
+            inside = weights[failed == 0].sum(), weights[(failed == 0) & case.own].sum()
+            order = columns.order[int(test[0])]
+            outward = support_kernels.beyond(column, order, comparison, value)
+            known = column, value, inside, outward, failed, case.own, weights
+            purity, support = support_kernels.purest_support(*known)
+            np.testing.assert_array_equal(FORMS[1].purest_support(*known), (purity, support))
             expected, widest = naive.purest_support(
                 case.X, case.own, test, np.flatnonzero(relevant).tolist(), case.columns.weights
             )
@@ -91,8 +100,10 @@ def test_purest_support_of_a_test(seed):
 def test_fuzzified_rules(seed):
     case = Case(seed)
     for rule in case.rules:
-        found = [None if np.isnan(end) else end for end in case.supports(rule)[1]]
-        assert found == naive.fuzzify(case.X, case.own, rule, case.columns.weights)
+        expected = naive.fuzzify(case.X, case.own, rule, case.columns.weights)
+        for form in FORMS:
+            found = [None if np.isnan(end) else end for end in case.supports(rule, form)[1]]
+            assert found == expected
 
 
 @pytest.mark.parametrize("t_norm", ["product", "minimum"])
@@ -102,7 +113,9 @@ def test_certainty_factors_of_all_beginnings(seed, t_norm):
     for rule in case.rules:
         weights = case.columns.weights
         ends = naive.fuzzify(case.X, case.own, rule, weights)
-        degrees = fuzzifying.prefix_degrees(case.columns.values, *case.supports(rule), t_norm)
+        known = case.columns.values, *case.supports(rule), t_norm == "product"
+        degrees = support_kernels.prefix_degrees(*known)
+        np.testing.assert_array_equal(FORMS[1].prefix_degrees(*known), degrees)
         found = fuzzifying.certainties(degrees, case.own, weights)
         expected = [
             float(naive.certainty(case.X, case.own.tolist(), rule[:k], ends[:k], t_norm, weights))

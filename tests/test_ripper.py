@@ -164,6 +164,25 @@ def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, weighted, amo
         assert some.grow(whole, nothing, columns, 2.0).shape == (0, 3)
     grown = slow.grow(whole, case.rows, columns, 2.0)
     np.testing.assert_array_equal(grown, fast.grow(whole, case.rows, columns, 2.0))
+    known = columns, as_tests(case.random_rules(1)[0]), case.rows, own
+    np.testing.assert_array_equal(slow.prefix_weights(*known), fast.prefix_weights(*known))
+    known = case.y, columns.weights, case.rows, own, len(np.unique(case.y)) + 1
+    np.testing.assert_array_equal(slow.tally(*known), fast.tally(*known))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_compiled_deletion_of_rules_agrees_with_the_interpreted_one(seed):
+    case = Case(seed)
+    rules = case.rules_of(case.random_rules(6))
+    first = np.full(len(case.X), len(rules))
+    for k, rule in reversed([*enumerate(rules)]):
+        first[rule.covers] = k
+    counted = case.problem._counted(rules, first, case.rows)[:-1]
+    known = case.problem.length, *counted[:, :2].sum(axis=0).tolist(), counted[::-1]
+    kept, bits = kernels.delete_needless(*known)
+    fast_kept, fast_bits = compiled(kernels).delete_needless(*known)
+    np.testing.assert_array_equal(kept, fast_kept)
+    assert bits == pytest.approx(fast_bits, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", range(20))

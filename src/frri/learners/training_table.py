@@ -258,7 +258,7 @@ def are_integers(column: Floats) -> bool:
     (True, False)
     """
     known = column[~np.isnan(column)]
-    return bool((np.abs(known) < LARGEST_INTEGER).all() and (known % 1.0 == 0.0).all())
+    return bool((np.abs(known) < LARGEST_INTEGER).all() and (np.rint(known) == known).all())
 
 
 def class_factors(class_weight: Any, labels: Sequence[Any], sizes: Floats, target: str) -> Floats:

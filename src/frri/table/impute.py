@@ -44,7 +44,7 @@ def _typical(attribute: Attribute, known: Floats, counts: Floats | None) -> floa
         if not len(known):
             return 0.0
         middles = _middles(known, counts)
-        return float(middles[0] if (known % 1.0 == 0.0).all() else np.mean(middles))
+        return float(middles[0] if (np.rint(known) == known).all() else np.mean(middles))
     named = known >= 0.0
     known, counts = known[named], None if counts is None else counts[named]
     if not len(known):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from frri._compile import either, inner_kernel, kernel
 from frri._reproducible import log2
 from frri._util import Flags, Floats, Ints
+from frri.learners.ripper.description_length import delete_needless  # noqa: F401 - compiled too
 from frri.learners.training_table import TrainingTable, Weights
 
 # How a test compares; a search that finds nothing returns NOTHING.
@@ -118,15 +119,13 @@ def covered(columns, tests):
 @kernel
 def prefix_weights(columns, tests, rows, positive):
     """Sum the weights of samples, and of positives, that satisfy the first 0, 1, ..., all tests."""
-    sums = np.empty((len(tests) + 1, 2))
-    left = np.flatnonzero(rows)
+    sums, left = np.empty((len(tests) + 1, 2)), rows.copy()
     for k in range(len(tests) + 1):
         if k > 0:
-            values = columns.values[int(tests[k - 1, 0])][left]
-            left = left[satisfies(values, tests[k - 1, 1], tests[k - 1, 2])]
-        weights = columns.weights[left]
-        sums[k, 0], sums[k, 1] = weights.sum(), (weights * positive[left]).sum()
-    return sums
+            values = columns.values[int(tests[k - 1, 0])]
+            left &= satisfies(values, tests[k - 1, 1], tests[k - 1, 2])
+        sums[k, 0], sums[k, 1] = flagged_weights(left, positive, columns.units)
+    return sums * columns.unit
 
 
 @kernel
@@ -207,6 +206,27 @@ def _weight(code, units):
 
 
 weights_of = either(interpreted=_weights_interpreted, loops=_weights_loops)
+
+
+# --- flagged_weights: positives and all samples, from flags
+def _flagged_weights_interpreted(rows, positive, units):
+    """Return the weight of the samples with a flag, and of the positives among them, in units."""
+    own = rows & positive
+    if units is None:
+        return np.count_nonzero(rows), np.count_nonzero(own)
+    return int(units[rows].sum()), int(units[own].sum())
+
+
+def _flagged_weights_loops(rows, positive, units):
+    t, p = 0, 0
+    for i in range(len(rows)):
+        weight = 1 if units is None else units[i]
+        t += weight * rows[i]
+        p += weight * (rows[i] & positive[i])
+    return t, p
+
+
+flagged_weights = either(interpreted=_flagged_weights_interpreted, loops=_flagged_weights_loops)
 
 
 # --- best_test: the test of greatest information gain
@@ -355,3 +375,25 @@ def _differ(code, other, column):
 
 
 best_test = either(interpreted=_best_test_interpreted, loops=_best_test_loops)
+
+
+# --- tally: weights of groups of samples
+def _tally_interpreted(groups, weights, rows, positive, n_groups):
+    """Sum the weights of samples, and of positives, in each group; only flagged samples count."""
+    counted = rows.nonzero()[0]
+    codes = 2 * groups.take(counted).astype(np.intp) + positive.take(counted)
+    sums = np.bincount(codes, weights.take(counted), 2 * n_groups).reshape(-1, 2)
+    sums[:, 0] += sums[:, 1]
+    return sums
+
+
+def _tally_loops(groups, weights, rows, positive, n_groups):
+    sums = np.zeros((n_groups, 2))
+    for i in range(len(rows)):
+        if rows[i]:
+            sums[groups[i], 0] += weights[i]
+            sums[groups[i], 1] += weights[i] * positive[i]
+    return sums
+
+
+tally = either(interpreted=_tally_interpreted, loops=_tally_loops)

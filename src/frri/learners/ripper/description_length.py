@@ -9,7 +9,10 @@ decides nothing.
 from math import inf, log2, nan
 from typing import NamedTuple
 
-from frri._util import Floats
+import numpy as np
+
+from frri._compile import inner_kernel, kernel
+from frri._util import Flags, Floats
 
 # Differences of lengths below this count as none.
 TOLERANCE = 1e-6
@@ -33,6 +36,7 @@ class DescriptionLength(NamedTuple):
     false_share: float
 
 
+@inner_kernel
 def length_of_errors(problem: DescriptionLength, covered: float, positives: float) -> float:
     """Return the bits for the exceptions to rules that cover samples and positives."""
     uncovered = problem.total - covered
@@ -62,9 +66,10 @@ def length_of_rule(n_tests: int, n_possible: int) -> float:
     return REDUNDANCY * (number + subset_length(n_possible, n_tests, n_tests / n_possible))
 
 
+@kernel
 def delete_needless(
     problem: DescriptionLength, covered: float, positives: float, rules: Floats
-) -> tuple[list[bool], float]:
+) -> tuple[Flags, float]:
     """Delete rules one after another that save no bits or are wrong at least half of the time.
 
     The whole list covers samples, and positives among them, of the given weights. A row of `rules`
@@ -72,24 +77,26 @@ def delete_needless(
     and its bits. The result is which rules are kept, and the bits for the exceptions to these, less
     the bits saved.
     """
-    kept, saved = [], 0.0
+    kept, saved = np.ones(len(rules), dtype=np.bool_), 0.0
     errors = length_of_errors(problem, covered, positives)
-    for t, p, bits in rules.tolist():
+    for k in range(len(rules)):
+        t, p, bits = float(rules[k, 0]), float(rules[k, 1]), float(rules[k, 2])
         errors_without = length_of_errors(problem, covered - t, positives - p)
         saving = errors + bits - errors_without
-        is_needless = saving > -TOLERANCE or mostly_wrong(t, p)
-        kept.append(not is_needless)
-        if is_needless:
+        if saving > -TOLERANCE or mostly_wrong(t, p):
+            kept[k] = False
             covered, positives, errors = covered - t, positives - p, errors_without
             saved += saving
     return kept, errors - saved
 
 
+@inner_kernel
 def mostly_wrong(covered: float, positives: float) -> bool:
     """Return whether at least half of the samples covered are negatives."""
     return covered > 0 and 2 * positives <= covered
 
 
+@inner_kernel
 def subset_length(n: float, k: float, share: float) -> float:
     """Return the bits to single out k of n things, each chosen with an expected probability.
 

@@ -1,30 +1,27 @@
 """FURIA: fuzzy rules for every class, without order and without a default."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from math import isnan
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from frri._util import Flags, Floats
+from frri.learners.ripper import _support_kernels as support_kernels
 from frri.learners.ripper import ripper
-from frri.learners.ripper._kernels import AT_MOST, EQUAL, SortedColumns, satisfies
-from frri.learners.ripper.ripper import ClassProblem, CrispTest, GrownRuleClassifier
+from frri.learners.ripper._kernels import SortedColumns
+from frri.learners.ripper.ripper import (
+    ClassProblem,
+    GrownRuleClassifier,
+    kernels_for,
+)
 from frri.learners.rule_limits import MeasuredRule
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
 from frri.rules import Rule
 from frri.rules.matching import COVERS
-
-# Numbers of samples.
-Rows = NDArray[np.integer]
-
-# Purities that differ by less are equal: sums of memberships are rounded.
-TIE = 1e-12
 
 FALLBACKS: dict[str, Literal["stretched", "priors"]] = {"stretch": "stretched", "priors": "priors"}
 
@@ -113,15 +110,18 @@ class FURIAClassifier(GrownRuleClassifier):
         """Find the rules of every class against all other samples, and what they cover."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
         everything = np.ones(len(table.values), dtype=np.bool_)
+        kernels = kernels_for(columns, support_kernels)
         for own, label in enumerate(table.labels):
             false_share = table.class_counts[own] / columns.weights.sum()
             problem = ClassProblem(self, columns, own, everything, false_share, random)
             with self._step(f"rules for {label!r}"):
                 rules = problem.rules(self.optimizations)
-            for crisp in rules:
-                tests = ripper.without_redundant(crisp.tests)
-                supports = widen(columns, problem.positive, tests)
-                degrees = prefix_degrees(columns.values, tests, supports, self.t_norm)
+            for rule in rules:
+                tests = ripper.without_redundant(rule.tests)
+                crisp = np.array(tests).reshape(-1, 3)
+                supports = kernels.widen(columns, problem.positive, crisp)
+                product = self.t_norm == "product"
+                degrees = kernels.prefix_degrees(columns.values, crisp, supports, product)
                 factors = certainties(degrees, problem.positive, columns.weights)
                 ends = zip(tests, supports.tolist(), strict=True)
                 conditions = tuple(test.condition(table, end) for test, end in ends)
@@ -130,98 +130,8 @@ class FURIAClassifier(GrownRuleClassifier):
                 m, votes = len(tests), enumerate(factors)
                 parts = tuple((k + 1) / (m + 2) * factor if k else 0.0 for k, factor in votes)
                 weight = factors[-1] if tests else 0.0
-                rule = Rule(conditions, label, weight, partial_weights=parts if tests else ())
-                yield rule, np.flatnonzero(degrees[-1] * rule.weight > COVERS)
-
-
-def widen(columns: SortedColumns, positive: Flags, tests: Sequence[CrispTest]) -> Floats:
-    """Return the end of the support of each test of a rule, NaN for a test that stays crisp.
-
-    In each round every test that is not settled yet proposes the support of greatest purity, given
-    the others as they are; the purest proposal is adopted. This ends when the rule was purer
-    before. Then every test that is still crisp reaches to the nearest value outside.
-    """
-    outside = [_beyond(columns, test) for test in tests]
-    # Number of tests that each sample fails.
-    failed = np.zeros(columns.values.shape[1], dtype=np.int32)
-    for column, comparison, value in tests:
-        failed += ~satisfies(columns.values[column], comparison, value)
-    supports, left, purest = np.full(len(tests), np.nan), list(range(len(tests))), 0.0
-    while left:
-        found = [purest_support(columns, tests[k], outside[k], failed, positive) for k in left]
-        best = max(purity for purity, _ in found)
-        place = next(i for i, (purity, _) in enumerate(found) if purity >= best - TIE)
-        (purity, end), k = found[place], left.pop(place)
-        if purity < purest - TIE:
-            break  # the other tests have no better proposal, and nothing has changed for them
-        if not isnan(end):
-            purest, supports[k] = purity, end
-            column, core = columns.values[tests[k].column], tests[k].value
-            failed -= (column > min(core, end)) & (column < max(core, end))
-    for k, (test, rows) in enumerate(zip(tests, outside, strict=True)):
-        if isnan(supports[k]) and len(rows):
-            supports[k] = columns.values[test.column, rows[0]]
-    return supports
-
-
-def _beyond(columns: SortedColumns, test: CrispTest) -> Rows:
-    """Return the samples with known values that fail a test `<=` or `>=`, the nearest first."""
-    column = columns.values[test.column]
-    order: Rows = columns.order[test.column]
-    if test.comparison == EQUAL:
-        return order[:0]
-    n_inside = np.count_nonzero(satisfies(column, test.comparison, test.value))
-    n_known = len(column) - np.count_nonzero(np.isnan(column))
-    if test.comparison == AT_MOST:
-        return order[n_inside:n_known]
-    return order[: n_known - n_inside][::-1]
-
-
-def purest_support(
-    columns: SortedColumns, test: CrispTest, outward: Rows, failed: Rows, positive: Flags
-) -> tuple[float, float]:
-    """Return the greatest purity that a support gives a test, and the widest such support.
-
-    Purity is the fraction of positives in the sum of the test's memberships, over the samples that
-    fail no other test. Candidates are their values among the samples `outward` of the test, the
-    nearest first; without any the result is 0 and NaN. `failed` is the number of tests of the rule
-    that each sample fails.
-    """
-    outward = outward[failed[outward] == 1]
-    if not len(outward):
-        return 0.0, np.nan
-    inside, weights = failed == 0, columns.weights
-    values, weight = columns.values[test.column, outward], weights[outward]
-    own = positive[outward] * weight
-    new = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
-    # A sample at distance d has membership 1 - d / reach while it is within: sums of d are enough.
-    distance = np.abs(values - test.value)
-    reach = distance[new]
-    before = np.zeros((4, len(outward) + 1))
-    sums = [weight, weight * distance, own, own * distance]
-    np.cumsum(sums, axis=1, out=before[:, 1:])
-    within, lost, p_within, p_lost = before[:, new]
-    total = weights[inside].sum() + within - lost / reach
-    p_total = weights[inside & positive].sum() + p_within - p_lost / reach
-    purity = np.divide(p_total, total, out=np.zeros(len(new)), where=total > 0.0)
-    best = np.flatnonzero(purity >= purity.max() - TIE)[-1]
-    return float(purity[best]), float(values[new[best]])
-
-
-def prefix_degrees(
-    values: Floats, tests: Sequence[CrispTest], supports: Floats, t_norm: str
-) -> Floats:
-    """Return the degrees to which samples satisfy the first 0, 1, ..., all tests of a rule."""
-    join = np.multiply if t_norm == "product" else np.minimum
-    degrees = np.ones((len(tests) + 1, values.shape[1]))
-    for k, ((column, comparison, value), end) in enumerate(zip(tests, supports, strict=True)):
-        x = values[column]
-        membership = satisfies(x, comparison, value).astype(np.float64)
-        if not isnan(end):
-            fading = (x > min(value, end)) & (x < max(value, end))
-            np.divide(end - x, end - value, out=membership, where=fading)
-        join(degrees[k], membership, out=degrees[k + 1])
-    return degrees
+                made = Rule(conditions, label, weight, partial_weights=parts if tests else ())
+                yield made, np.flatnonzero(degrees[-1] * weight > COVERS)
 
 
 def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float]:

@@ -9,20 +9,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan, nan
+from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frri._compile import compiled, pays
-from frri._util import Flags, Floats, Positions
+from frri._util import Flags, Floats
 from frri.learners.calibration import equal_rows
 from frri.learners.ripper import _kernels as kernels
 from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, SortedColumns
 from frri.learners.ripper.description_length import (
     TOLERANCE,
     DescriptionLength,
-    delete_needless,
     length_of_errors,
     length_of_rule,
     mostly_wrong,
@@ -258,7 +258,7 @@ class ClassProblem:
     @cached_property
     def length(self) -> DescriptionLength:
         """Return the quantities that description lengths depend on."""
-        return DescriptionLength(*self._weights(np.flatnonzero(self.rows)), float(self.false_share))
+        return DescriptionLength(*self._weights(self.rows), float(self.false_share))
 
     @cached_property
     def coded(self) -> Codes:
@@ -287,7 +287,7 @@ class ClassProblem:
             else:
                 rules[position] = self._improve(rules, position, later[position], left)
             rule = rules[position]
-            t, p = self._weights((rule.covers & left).nonzero()[0])
+            t, p = self._weights(rule.covers & left)
             if added:
                 after = length_of_errors(self.length, covered + t, positives + p)
                 running += after + rule.bits - length_of_errors(self.length, covered, positives)
@@ -345,7 +345,7 @@ class ClassProblem:
         missed, missed_positives, _ = rules[-1].tolist()
         covered = self.length.total - missed, self.length.positives - missed_positives
         known = self.length, *covered, rules[position + 1 : -1]
-        return delete_needless(*known)[1] + rule.bits
+        return float(self._kernels.delete_needless(*known)[1]) + rule.bits
 
     def _delete_needless(self, rules: list[CrispRule]) -> list[CrispRule]:
         """Delete rules, from the last to the first, without which the description is shorter."""
@@ -355,7 +355,7 @@ class ClassProblem:
         counted = self._counted(rules, first, self.rows)[:-1]
         total, positives, _ = counted.sum(axis=0).tolist()
         known = self.length, total, positives, counted[::-1]
-        kept, _ = delete_needless(*known)
+        kept, _ = self._kernels.delete_needless(*known)
         return [rule for rule, keep in zip(rules, kept[::-1], strict=True) if keep]
 
     # ------------------------------------------------------------------ single rules
@@ -401,10 +401,11 @@ class ClassProblem:
         return CrispRule(tests, covers, length_of_rule(len(tests), self.columns.n_tests))
 
     # ------------------------------------------------------------------ samples
-    def _weights(self, rows: Positions) -> tuple[float, float]:
+    def _weights(self, rows: Flags) -> tuple[float, float]:
         """Return the weight of some samples, and of the positives among them."""
-        weights = self.columns.weights[rows]
-        return float(weights.sum()), float(weights[self.positive.take(rows)].sum())
+        known = rows, self.positive, self.columns.units
+        total, positives = self._kernels.flagged_weights(*known)
+        return total * self.columns.unit, positives * self.columns.unit
 
     def _tally(self, first: NDArray[np.integer], rows: Flags, n_rules: int) -> Floats:
         """Sum the weights of samples, and of positives, that each rule is the first to cover.
@@ -412,12 +413,9 @@ class ClassProblem:
         `first` is the first rule that covers each sample of the table, `n_rules` if none does; the
         last row of the result is for the samples that no rule covers. Only flagged samples count.
         """
-        counted = rows.nonzero()[0]
-        codes = 2 * first.take(counted).astype(np.intp) + self.positive.take(counted)
-        weights = self.columns.weights[counted]
-        counts = np.bincount(codes, weights, 2 * n_rules + 2).reshape(-1, 2)
-        counts[:, 0] += counts[:, 1]
-        return np.asarray(counts)
+        known = self.columns.weights, rows, self.positive
+        counts: Floats = self._kernels.tally(first, *known, n_rules + 1)
+        return counts
 
     def _counted(self, rules: list[CrispRule], first: NDArray[np.integer], rows: Flags) -> Floats:
         """Return, for each rule and for none, the sums of `_tally` and the bits of the rule."""
@@ -461,12 +459,12 @@ def without_redundant(tests: Tests) -> tuple[CrispTest, ...]:
     return tuple(CrispTest(int(j), int(side), value) for j, side, value in kept.values())
 
 
-def kernels_for(columns: SortedColumns) -> Any:
+def kernels_for(columns: SortedColumns, module: ModuleType = kernels) -> Any:
     """Return compiled kernels for a large table; a small one must not wait for a compiler."""
     limits = {"compiled_from": COMPILED_FROM, "loaded_from": LOADED_FROM}
     # Compiled kernels look logarithms up.
     large = len(columns.logs) > 0 and pays(kernels, columns.values.size, **limits)
-    return compiled(kernels) if large else kernels
+    return compiled(module) if large else module
 
 
 def first_later(covers: list[Flags]) -> list[Firsts]:
@@ -490,10 +488,8 @@ def split(
     row is for pruning.
     """
     shuffled = random.permutation(rows.nonzero()[0])
-    by_class = shuffled[classes[shuffled].argsort(kind="stable")]
+    by_class = shuffled.take(classes.take(shuffled).argsort(kind="stable"))
     dealt = np.concatenate([by_class[pile::folds] for pile in range(folds)])
-    n_grow = len(dealt) * (folds - 1) // folds
-    grow, prune = np.zeros((2, len(classes)), dtype=np.bool_)
-    grow[dealt[:n_grow]] = True
-    prune[dealt[n_grow:]] = True
-    return grow, prune
+    grow = np.zeros(len(classes), dtype=np.bool_)
+    grow[dealt[: len(dealt) * (folds - 1) // folds]] = True
+    return grow, rows & ~grow
