@@ -104,12 +104,16 @@ def reduce(matrix: sparse.csr_array, costs: Ints | None, work: Work) -> tuple[In
         taken.append(forced)
         left = ~np.isin(columns, columns[np.isin(rows, forced)])
         rows, columns = rows[left], columns[left]
-    return np.concatenate(taken), np.unique(rows), np.unique(columns)
+    return np.concatenate(taken), _distinct(rows), _distinct(columns)
 
 
 def find_forced(rows: Ints, columns: Ints) -> Ints:
     """Return the candidates (rows) that are the only ones to cover some object (column)."""
-    return np.unique(rows[(np.bincount(columns) == 1)[columns]])
+    return _distinct(rows[(np.bincount(columns) == 1)[columns]])
+
+
+def _distinct(numbers: Ints) -> Ints:
+    return np.flatnonzero(np.bincount(numbers))
 
 
 def undominated(rows: Ints, columns: Ints, costs: Ints, work: Work) -> Flags:
@@ -147,7 +151,7 @@ def undominated_rows(
     if degree[objects].sum() > limit:
         return None
     order = np.lexsort((costs, -sizes))
-    owners = _sort_owners(*pairs_of(to_sparse(covers, objects, work)), order)
+    owners = _sort_owners(to_sparse(covers, objects, work), order)
     rarest = np.searchsorted(objects, rarest)
     return np.flatnonzero(~_find_superfluous(covers, rarest, owners, order, costs, work))
 
@@ -162,22 +166,28 @@ def _prepare_rows(
     degree = np.bincount(columns)
     rank = np.empty_like(degree)
     rank[np.argsort(degree, kind="stable")] = np.arange(len(degree))
-    columns = rank[columns]
     sizes = np.bincount(rows, minlength=len(costs))
     order = np.lexsort((costs, sizes if small_first else -sizes))
-    pairs = np.sort(rows << 32 | columns)
-    covers = CoverMatrix.from_pairs(pairs >> 32, pairs & 0xFFFFFFFF, (len(costs), len(degree)))
+    data, shape = np.ones(len(rows), dtype=np.uint8), (len(costs), len(degree))
+    matrix = sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()
+    matrix = sparse.csr_array((data, rank[matrix.indices], matrix.indptr), shape=shape)
+    pairs = _sorted_pairs(matrix.tocsc().tocsr())
+    covers = CoverMatrix.from_pairs(pairs >> 32, pairs & 0xFFFFFFFF, shape)
     rarest = np.zeros(len(costs), dtype=np.int64)
     first = np.flatnonzero(np.diff(pairs >> 32, prepend=-1))
     rarest[pairs[first] >> 32] = pairs[first] & 0xFFFFFFFF
-    return covers, rarest, _sort_owners(rows, columns, order), order
+    return covers, rarest, _sort_owners(matrix, order), order
 
 
-def _sort_owners(rows: Ints, columns: Ints, order: Ints) -> Ints:
+def _sort_owners(matrix: sparse.csr_array, order: Ints) -> Ints:
     """Return pairs of an element and the place of a row in the order, ascending."""
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return np.sort(columns << 32 | place[rows])
+    return _sorted_pairs(matrix[order].tocsc())
+
+
+def _sorted_pairs(matrix: sparse.csr_array | sparse.csc_array) -> Ints:
+    """Return `row << 32 | column` of a matrix by rows, `column << 32 | row` of one by columns."""
+    sizes = np.diff(matrix.indptr)
+    return np.asarray(np.repeat(np.arange(len(sizes)) << 32, sizes) | matrix.indices)
 
 
 def _find_superfluous(

@@ -121,7 +121,11 @@ def _pivot_arrays(table: Floats, weights: Floats, row: int, column: int) -> None
     reference = weights[row]
     np.maximum(weights, quotient[:-1] * quotient[:-1] * reference, out=weights)
     weights[row] = max(reference / (pivot * pivot), 1.0)
-    table -= np.multiply.outer(table[:, column], line)
+    rows = np.flatnonzero(table[:, column])
+    if 2 * len(rows) > len(table):
+        table -= np.multiply.outer(table[:, column], line)
+    else:
+        table[rows] -= np.multiply.outer(table[rows, column], line)
     table[:, column] = -quotient
     table[row] = line
     table[row, column] = 1.0 / pivot

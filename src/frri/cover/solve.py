@@ -135,7 +135,7 @@ class Problem:
     def __init__(
         self, matrix: sparse.csr_array, costs: Ints, *, tie_break: bool, has_dominated: bool = True
     ) -> None:
-        self.matrix = matrix[:, np.unique(matrix.indices)]
+        self.matrix = matrix[:, np.flatnonzero(np.bincount(matrix.indices))]
         self.tie_break, self.has_dominated = tie_break, has_dominated
         # Without the second objective, dominance need not respect costs.
         self.costs = costs if tie_break else np.zeros_like(costs)
