@@ -120,7 +120,8 @@ class NumpyBackend:
             unknown = ranking.missing_sets(others, bits)
             for block in _blocks(start, end, 3 * n_features * len(everybody)):
                 not_above, below = ranking.lowest(others, bits, upper[:, block], lower[:, block])
-                not_above |= unknown
+                if unknown.any():
+                    not_above |= unknown
                 own = orders if len(orders) == 1 else orders[block]
                 types[block] = prune(not_above, below, everybody, own, layout.rigid)
         types[limits < 0] = 0
@@ -140,10 +141,11 @@ class NumpyBackend:
             parts = []
             for block in _blocks(start, end, 2 * types.shape[1] * n_words):
                 inside, below = ranking.lowest(own, own - start, upper[:, block], lower[:, block])
-                inside |= unknown
-                inside &= ~below
-                inside[:, :, limits[block] <= 0] = NONE
+                if unknown.any():
+                    inside |= unknown
+                inside &= np.invert(below, out=below)
                 by_row = np.ascontiguousarray(np.bitwise_and.reduce(inside, axis=0).T)
+                by_row[limits[block] <= 0] = NONE
                 parts.append(CoverMatrix.from_words(by_row, 64 * n_words))
             by_class.append(CoverMatrix.below(parts))
         return CoverMatrix.beside(by_class).take(layout.rows)
@@ -221,11 +223,14 @@ class Ranking:
         entry += (np.arange(n_features)[:, None] * n_words + (bits >> 6)) * sets.shape[2]
         np.add.at(sets.reshape(-1), entry.ravel(), np.tile(single_bits(bits), n_features))
         np.bitwise_or.accumulate(sets, axis=2, out=sets)
-        chosen = (np.take_along_axis(slots, count, axis=1) - 1 for count in counts)
-        return [
-            np.stack([words.take(slot, axis=1) for words, slot in zip(sets, some, strict=True)])
-            for some in chosen
-        ]
+        found = []
+        for count in counts:
+            chosen = np.empty((n_features, n_words, count.shape[1]), dtype=np.uint64)
+            slot = np.take_along_axis(slots, count, axis=1) - 1
+            for k in range(n_features):
+                np.take(sets[k], slot[k], axis=1, out=chosen[k], mode="clip")
+            found.append(chosen)
+        return found
 
     def missing_sets(self, targets: Ints, bits: Ints) -> Words:
         """Return which target rows miss each feature, of shape (n_features, n_words, 1)."""
