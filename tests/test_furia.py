@@ -113,9 +113,8 @@ def test_certainty_factors_of_all_beginnings(seed, t_norm):
     for rule in case.rules:
         weights = case.columns.weights
         ends = naive.fuzzify(case.X, case.own, rule, weights)
-        known = case.columns.values, *case.supports(rule), t_norm == "product"
-        degrees = support_kernels.prefix_degrees(*known)
-        np.testing.assert_array_equal(FORMS[1].prefix_degrees(*known), degrees)
+        slopes = list(zip(without_redundant(as_tests(rule)), case.supports(rule)[1], strict=True))
+        degrees = fuzzifying.prefix_degrees(case.columns.values, slopes, t_norm)
         found = fuzzifying.certainties(degrees, case.own, weights)
         expected = [
             float(naive.certainty(case.X, case.own.tolist(), rule[:k], ends[:k], t_norm, weights))

@@ -1,4 +1,4 @@
-"""Supports of the tests of a rule, and degrees of samples (FURIA).
+"""Supports of the tests of a rule (FURIA).
 
 Tests and columns are those of `_kernels`. Both forms of a kernel add the same numbers in the same
 order.
@@ -124,38 +124,3 @@ def _purest_support_loops(column, value, inside, outward, failed, positive, weig
 
 
 purest_support = either(interpreted=_purest_support_interpreted, loops=_purest_support_loops)
-
-
-# --- prefix_degrees: degrees of samples
-def _prefix_degrees_interpreted(values, tests, supports, product):
-    """Return the degrees to which samples satisfy the first 0, 1, ..., all tests of a rule.
-
-    Degrees of tests are joined by the product or by the minimum.
-    """
-    join = np.multiply if product else np.minimum
-    degrees = np.ones((len(tests) + 1, values.shape[1]))
-    for k, ((column, comparison, value), end) in enumerate(zip(tests, supports, strict=True)):
-        x = values[int(column)]
-        membership = satisfies(x, comparison, value).astype(np.float64)
-        if not np.isnan(end):
-            fading = (x > min(value, end)) & (x < max(value, end))
-            np.divide(end - x, end - value, out=membership, where=fading)
-        join(degrees[k], membership, out=degrees[k + 1])
-    return degrees
-
-
-def _prefix_degrees_loops(values, tests, supports, product):
-    degrees = np.ones((len(tests) + 1, values.shape[1]))
-    for k in range(len(tests)):
-        column, end, value = values[int(tests[k, 0])], supports[k], tests[k, 2]
-        holds = satisfies(column, tests[k, 1], value)
-        for i in range(len(column)):
-            membership = 1.0 if holds[i] else 0.0
-            if min(value, end) < column[i] < max(value, end):
-                membership = (end - column[i]) / (end - value)
-            known = degrees[k, i]
-            degrees[k + 1, i] = known * membership if product else min(known, membership)
-    return degrees
-
-
-prefix_degrees = either(interpreted=_prefix_degrees_interpreted, loops=_prefix_degrees_loops)

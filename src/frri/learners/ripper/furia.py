@@ -1,9 +1,10 @@
 """FURIA: fuzzy rules for every class, without order and without a default."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isnan
 from typing import Any, Literal
 
 import numpy as np
@@ -11,12 +12,8 @@ import numpy as np
 from frri._util import Flags, Floats
 from frri.learners.ripper import _support_kernels as support_kernels
 from frri.learners.ripper import ripper
-from frri.learners.ripper._kernels import SortedColumns
-from frri.learners.ripper.ripper import (
-    ClassProblem,
-    GrownRuleClassifier,
-    kernels_for,
-)
+from frri.learners.ripper._kernels import SortedColumns, satisfies
+from frri.learners.ripper.ripper import ClassProblem, CrispTest, GrownRuleClassifier
 from frri.learners.rule_limits import MeasuredRule
 from frri.learners.training_table import TrainingTable
 from frri.learners.validation import check_choice, random_numbers
@@ -110,7 +107,7 @@ class FURIAClassifier(GrownRuleClassifier):
         """Find the rules of every class against all other samples, and what they cover."""
         columns, random = SortedColumns.of(table), random_numbers(self.random_state)
         everything = np.ones(len(table.values), dtype=np.bool_)
-        kernels = kernels_for(columns, support_kernels)
+        kernels = ripper.kernels_for(columns, support_kernels)
         for own, label in enumerate(table.labels):
             false_share = table.class_counts[own] / columns.weights.sum()
             problem = ClassProblem(self, columns, own, everything, false_share, random)
@@ -118,13 +115,11 @@ class FURIAClassifier(GrownRuleClassifier):
                 rules = problem.rules(self.optimizations)
             for rule in rules:
                 tests = ripper.without_redundant(rule.tests)
-                crisp = np.array(tests).reshape(-1, 3)
-                supports = kernels.widen(columns, problem.positive, crisp)
-                product = self.t_norm == "product"
-                degrees = kernels.prefix_degrees(columns.values, crisp, supports, product)
+                ends = kernels.widen(columns, problem.positive, np.array(tests).reshape(-1, 3))
+                slopes = list(zip(tests, ends.tolist(), strict=True))
+                degrees = prefix_degrees(columns.values, slopes, self.t_norm)
                 factors = certainties(degrees, problem.positive, columns.weights)
-                ends = zip(tests, supports.tolist(), strict=True)
-                conditions = tuple(test.condition(table, end) for test, end in ends)
+                conditions = tuple(test.condition(table, end) for test, end in slopes)
                 # Where no rule covers a sample, the first k of m tests vote with their certainty
                 # times (k + 1) / (m + 2), and no test does not vote.
                 m, votes = len(tests), enumerate(factors)
@@ -132,6 +127,25 @@ class FURIAClassifier(GrownRuleClassifier):
                 weight = factors[-1] if tests else 0.0
                 made = Rule(conditions, label, weight, partial_weights=parts if tests else ())
                 yield made, np.flatnonzero(degrees[-1] * weight > COVERS)
+
+
+def prefix_degrees(
+    values: Floats, slopes: Sequence[tuple[CrispTest, float]], t_norm: str
+) -> Floats:
+    """Return the degrees to which samples satisfy the first 0, 1, ..., all tests of a rule.
+
+    Each test comes with the end of its support, NaN if it is crisp.
+    """
+    join = np.multiply if t_norm == "product" else np.minimum
+    degrees = np.ones((len(slopes) + 1, values.shape[1]))
+    for k, ((column, comparison, value), end) in enumerate(slopes):
+        x = values[column]
+        membership = satisfies(x, comparison, value).astype(np.float64)
+        if not isnan(end):
+            fading = (x > min(value, end)) & (x < max(value, end))
+            np.divide(end - x, end - value, out=membership, where=fading)
+        join(degrees[k], membership, out=degrees[k + 1])
+    return degrees
 
 
 def certainties(degrees: Floats, positive: Flags, weights: Floats) -> list[float]:
