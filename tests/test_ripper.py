@@ -166,7 +166,7 @@ def test_compiled_kernels_agree_with_interpreted_ones(seed, n_max, weighted, amo
     np.testing.assert_array_equal(grown, fast.grow(whole, case.rows, columns, 2.0))
     known = columns, as_tests(case.random_rules(1)[0]), case.rows, own
     np.testing.assert_array_equal(slow.prefix_weights(*known), fast.prefix_weights(*known))
-    known = case.y, columns.weights, case.rows, own, len(np.unique(case.y)) + 1
+    known = case.y, case.rows, own, columns.units, len(np.unique(case.y)) + 1
     np.testing.assert_array_equal(slow.tally(*known), fast.tally(*known))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from frri._reproducible import exp, log, total
 from frri._util import Flags, Floats, Positions, Words
-from frri.learners.training_table import TrainingTable
+from frri.learners.training_table import SPREAD, TrainingTable
 from frri.rules.inference import shrink_to_priors
 
 # Maximum number of distinct samples to calibrate on, and the minimum number for which it is done.
@@ -68,7 +68,7 @@ class HeldOut(NamedTuple):
     @classmethod
     def of(cls, table: TrainingTable) -> Self:
         """Choose samples of a table, in proportion to the sizes of the classes."""
-        first, inverse, _ = equal_rows(table)
+        first, inverse, _ = table.equal_rows
         own = table.classes[first]
         rank, kept = evenly_chosen(own, MAX_SAMPLES)
         rows = np.flatnonzero(kept[inverse])
@@ -105,28 +105,9 @@ def cross_fit(learner: Any, table: TrainingTable, samples: HeldOut) -> tuple[Flo
     return shares, decided
 
 
-_SPREAD = 0x9E3779B97F4A7C15
-_ODD = np.uint64(_SPREAD)
-
-
-def equal_rows(table: TrainingTable) -> tuple[Positions, Positions, Words]:
-    """Find samples that differ in values or target: the first of each, its index by sample, a key.
-
-    They come in the order of their keys, which depend on values and target only.
-    """
-    known = np.where(np.isnan(table.values), np.inf, table.values + 0.0)  # -0 equals 0
-    keys = np.zeros(len(known), dtype=np.uint64)
-    for column in (*known.T, *([] if table.labels else [table.numbers])):
-        keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * _ODD
-        keys ^= keys >> np.uint64(29)
-    keys ^= (table.classes.astype(np.uint64) + np.uint64(1)) * _ODD
-    distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return first, inverse, distinct
-
-
 def mixed(keys: Words, seed: int) -> Words:
     """Return keys in another random order for each seed; distinct ones stay so (splitmix64)."""
-    found = keys + np.uint64((seed + 1) * _SPREAD % 2**64)
+    found = keys + np.uint64((seed + 1) * SPREAD % 2**64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
     return found ^ (found >> np.uint64(31))

@@ -9,7 +9,7 @@ import numpy as np
 
 from frri._reproducible import total
 from frri._util import Floats, Positions, import_optional
-from frri.learners.calibration import MIN_SAMPLES, equal_rows, evenly_chosen
+from frri.learners.calibration import MIN_SAMPLES, evenly_chosen
 from frri.learners.training_table import TrainingTable
 
 # Number of folds. Of large tables, only as many folds are held out as have this number of samples,
@@ -110,7 +110,7 @@ def searched_samples(table: TrainingTable, weights: Floats) -> tuple[Positions, 
     """
     if len(weights) <= SEARCHED_SAMPLES:
         return np.arange(len(weights)), weights
-    first, inverse, _ = equal_rows(table)
+    first, inverse, _ = table.equal_rows
     summed, own = np.bincount(inverse, weights), table.classes[first]
     _, kept = evenly_chosen(own, SEARCHED_SAMPLES, LEAST_OF_CLASS)
     factors = np.bincount(own, summed) / np.bincount(own, summed * kept)
@@ -136,7 +136,7 @@ class Folds:
     """
 
     def __init__(self, table: TrainingTable) -> None:
-        first, inverse, _ = equal_rows(table)
+        first, inverse, _ = table.equal_rows
         weights: Floats = np.bincount(inverse, table.all_weights).astype(np.float64)
         own = table.classes[first]
         rank, kept = evenly_chosen(own, MAX_SAMPLES)

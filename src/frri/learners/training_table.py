@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from frri._util import Flags, Floats, Ints, Positions, Types, short_repr
+from frri._util import Flags, Floats, Ints, Positions, Types, Words, short_repr
 from frri.fuzzy import Scaling
 from frri.induction import ConditionType
 from frri.rules import Condition, Label, NominalCondition, NumericCondition, Rule
@@ -22,6 +22,8 @@ from frri.table.columns import is_missing, plain_table, to_numbers
 
 # From here on not every integer is a floating-point number.
 LARGEST_INTEGER = 2.0**52
+# Golden section of 64 bits, by which keys of samples are spread.
+SPREAD = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,22 @@ class TrainingTable:
     def integer_columns(self) -> Flags:
         """Return which features have only integers, apart from missing values."""
         return np.array([*map(are_integers, self.values.T)], dtype=np.bool_)
+
+    @cached_property
+    def equal_rows(self) -> tuple[Positions, Positions, Words]:
+        """Return the first of each set of equal samples, the set of each sample, a key of each set.
+
+        Equal samples have the same values and target. Sets come in the order of their keys, which
+        depend on values and target only.
+        """
+        known = np.where(np.isnan(self.values), np.inf, self.values + 0.0)  # -0 equals 0
+        keys, factor = np.zeros(len(known), dtype=np.uint64), np.uint64(SPREAD)
+        for column in (*known.T, *([] if self.labels else [self.numbers])):
+            keys = (keys ^ np.ascontiguousarray(column).view(np.uint64)) * factor
+            keys ^= keys >> np.uint64(29)
+        keys ^= (self.classes.astype(np.uint64) + np.uint64(1)) * factor
+        distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        return first, inverse, distinct
 
     def take(self, rows: Positions) -> Self:
         """Return some of the samples, with the classes that are present among them."""

@@ -415,7 +415,7 @@ def shrink_to_priors(shares: Floats, decided: Positions, trust: float, sizes: Fl
     """
     mixed: Floats = trust * shares + (1.0 - trust) * (sizes / sizes.sum())
     own = mixed[np.arange(len(mixed)), decided]
-    behind = np.flatnonzero(own < mixed.max(axis=1, initial=0.0))
+    behind = np.flatnonzero((mixed > own[:, None]).any(axis=1))
     if len(behind):
         part, at = mixed[behind], (np.arange(len(behind)), decided[behind])
         ahead = part.copy()

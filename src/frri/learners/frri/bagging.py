@@ -15,7 +15,7 @@ from frri.cover import CoverMatrix, minimum_cover
 from frri.cover.matrix import packed
 from frri.induction import TOLERANCE, induce
 from frri.induction.numpy_backend import distances
-from frri.learners.calibration import MIN_SAMPLES, Calibration, equal_rows, least_loss, mixed
+from frri.learners.calibration import MIN_SAMPLES, Calibration, least_loss, mixed
 from frri.learners.classification import RuleClassifier
 from frri.learners.frri import pipeline
 from frri.learners.frri.pipeline import Candidates, FRRILearner
@@ -284,7 +284,7 @@ def draw_bags(table: TrainingTable, fraction: Any, seeds: Sequence[int]) -> Bags
     The draw depends on the values and the class of a sample and on the seed, so that equal samples
     are drawn together.
     """
-    first, copy_of, keys = equal_rows(table)
+    first, copy_of, keys = table.equal_rows
     own = table.classes[first]
     sizes = np.bincount(own, minlength=len(table.labels))
     most = fraction * sizes / (len(first) if isinstance(fraction, Integral) else 1)

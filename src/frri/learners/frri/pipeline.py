@@ -24,7 +24,6 @@ from frri.cover.milp_cover import PartialCover, partial_cover
 from frri.induction import CandidateRules, ConditionType, minimal_rules
 from frri.learners import validation
 from frri.learners.base import RuleLearner
-from frri.learners.calibration import equal_rows
 from frri.learners.rule_limits import check_limits
 from frri.learners.training_table import TrainingTable, box_rule
 from frri.rules import Rule, RuleSet
@@ -433,7 +432,7 @@ def class_orders(
     if order == "shortest":
         return partial(minimal_rules.shortest, values, table.classes, **declared)
     # Equal rows count once, so that a sample of weight 2 is the same as two samples.
-    once, *_ = equal_rows(table)
+    once, *_ = table.equal_rows
     information = [
         mutual_information(column, table.classes[once], nominal=attribute.kind == "nominal")
         for column, attribute in zip(values[once].T, table.attributes, strict=True)

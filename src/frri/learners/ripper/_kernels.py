@@ -378,21 +378,22 @@ best_test = either(interpreted=_best_test_interpreted, loops=_best_test_loops)
 
 
 # --- tally: weights of groups of samples
-def _tally_interpreted(groups, weights, rows, positive, n_groups):
-    """Sum the weights of samples, and of positives, in each group; only flagged samples count."""
+def _tally_interpreted(groups, rows, positive, units, n_groups):
+    """Sum the weights of samples with a flag, and of positives among them, by group, in units."""
     counted = rows.nonzero()[0]
     codes = 2 * groups.take(counted).astype(np.intp) + positive.take(counted)
-    sums = np.bincount(codes, weights.take(counted), 2 * n_groups).reshape(-1, 2)
+    weights = None if units is None else units.take(counted)
+    sums = np.bincount(codes, weights, 2 * n_groups).astype(np.int64).reshape(-1, 2)
     sums[:, 0] += sums[:, 1]
     return sums
 
 
-def _tally_loops(groups, weights, rows, positive, n_groups):
-    sums = np.zeros((n_groups, 2))
+def _tally_loops(groups, rows, positive, units, n_groups):
+    sums = np.zeros((n_groups, 2), dtype=np.int64)
     for i in range(len(rows)):
-        if rows[i]:
-            sums[groups[i], 0] += weights[i]
-            sums[groups[i], 1] += weights[i] * positive[i]
+        weight = 1 if units is None else units[i]
+        sums[groups[i], 0] += weight * rows[i]
+        sums[groups[i], 1] += weight * (rows[i] & positive[i])
     return sums
 
 

@@ -140,10 +140,11 @@ def prefix_degrees(
     degrees = np.ones((len(slopes) + 1, values.shape[1]))
     for k, ((column, comparison, value), end) in enumerate(slopes):
         x = values[column]
-        membership = satisfies(x, comparison, value).astype(np.float64)
+        membership = satisfies(x, comparison, value)
         if not isnan(end):
-            fading = (x > min(value, end)) & (x < max(value, end))
-            np.divide(end - x, end - value, out=membership, where=fading)
+            with np.errstate(over="ignore"):  # a very steep slope
+                # A missing value has the membership 0, to which fmax turns NaN.
+                membership = np.fmin(np.fmax((end - x) / (end - value), 0.0), 1.0)
         join(degrees[k], membership, out=degrees[k + 1])
     return degrees
 

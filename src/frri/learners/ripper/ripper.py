@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from frri._compile import compiled, pays
 from frri._util import Flags, Floats
-from frri.learners.calibration import equal_rows
 from frri.learners.ripper import _kernels as kernels
 from frri.learners.ripper._kernels import AT_LEAST, AT_MOST, SortedColumns
 from frri.learners.ripper.description_length import (
@@ -90,7 +89,7 @@ class GrownRuleClassifier(LimitedRuleClassifier):
             copies = weights.astype(np.intp)
             if (copies == weights).all():
                 table, rows = replace(table, weights=None), rows.repeat(copies)
-        first, inverse, _ = equal_rows(table)
+        first, inverse, _ = table.equal_rows
         if len(first) == len(rows):
             return table
         return table.take(rows[inverse[rows].argsort(kind="stable")])
@@ -413,8 +412,8 @@ class ClassProblem:
         `first` is the first rule that covers each sample of the table, `n_rules` if none does; the
         last row of the result is for the samples that no rule covers. Only flagged samples count.
         """
-        known = self.columns.weights, rows, self.positive
-        counts: Floats = self._kernels.tally(first, *known, n_rules + 1)
+        known = rows, self.positive, self.columns.units
+        counts: Floats = self._kernels.tally(first, *known, n_rules + 1) * self.columns.unit
         return counts
 
     def _counted(self, rules: list[CrispRule], first: NDArray[np.integer], rows: Flags) -> Floats:
