@@ -27,6 +27,7 @@ from frri.cover import (
     solve,
     solve_large,
 )
+from frri.cover import matrix as cover_matrix
 from frri.cover import reduce as red
 from frri.cover.bounds import exact_bound
 from frri.cover.matrix import CoverLists, greedy_cover, without_redundant
@@ -694,7 +695,10 @@ def test_counts_and_needed_rows_are_those_of_the_flags(seed):
         others = [*kept, *order[place + 1 :]]
         if (dense[j] & ~dense[others].any(axis=0)).any():
             kept.append(j)
-    assert covers.counts()[:200].tolist() == dense.sum(axis=0).tolist()
+    for form in (cover_matrix, compiled(cover_matrix)):
+        counts = np.zeros(256, dtype=np.int64)
+        form.add_counts(covers.words, covers.bits, counts)
+        assert counts[:200].tolist() == dense.sum(axis=0).tolist()
     costs = np.empty(len(dense), dtype=np.int64)
     costs[order] = np.arange(len(dense))[::-1]
     needed = without_redundant(covers, costs, np.arange(len(dense)))

@@ -3,6 +3,7 @@
 A set of objects is a row of words, object `i` being bit `i % 64` of word `i // 64`.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from frri._compile import either, inner_kernel
+from frri._compile import compiled, either, inner_kernel, pays
 from frri._util import Flags, Floats, Ints, Words
 
 Bytes = NDArray[np.int8]
@@ -20,6 +21,8 @@ Indices = NDArray[np.int32]
 
 # Words counted at a time, and those unpacked to be counted by object.
 CHUNK, UNPACKED = 1 << 20, 1 << 14
+# Number of words from which they are counted by kernels that must be compiled, or only loaded.
+COMPILED_FROM, LOADED_FROM = 20_000_000, 2_000_000
 # In a greedy cover: bits of a key for the rank among candidates of equal gains, and number of
 # candidates whose gains are counted together.
 RANKS, FRONT = 32, 64
@@ -103,11 +106,13 @@ class CoverMatrix:
 
     def counts(self) -> Ints:
         """Count the candidates that cover each object; whole words."""
-        counts = np.zeros(-(-self.n_objects // 64) * 64, dtype=np.int64)
-        for start in range(0, len(self.bits), UNPACKED):
-            part = slice(start, start + UNPACKED)
-            members = elements(self.words[part], self.bits[part])
-            counts += np.bincount(members, minlength=len(counts))
+        counts, module = (
+            np.zeros(-(-self.n_objects // 64) * 64, dtype=np.int64),
+            sys.modules[__name__],
+        )
+        fast = pays(module, len(self.bits), compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
+        add = compiled(module).add_counts if fast else add_counts
+        add(self.words, self.bits, counts)
         return counts
 
     def union(self) -> Flags:
@@ -247,10 +252,11 @@ def _starts(lengths: NDArray[Any]) -> Ints:
 
 
 # ------------------------------------------------------------------ greedy covers
-def greedy_cover(covers: CoverMatrix, costs: Ints) -> Ints:
+def greedy_cover(covers: CoverMatrix, costs: Ints, coverable: Words | None = None) -> Ints:
     """Return a cover without redundant candidates, ascending.
 
-    Costs break ties between equal gains, before the order of the candidates does.
+    Costs break ties between equal gains, before the order of the candidates does. The objects that
+    any candidate covers are found if they are not given (words).
 
     Examples
     --------
@@ -258,7 +264,7 @@ def greedy_cover(covers: CoverMatrix, costs: Ints) -> Ints:
     >>> greedy_cover(covers, np.array([0, 0, 0]))
     array([2])
     """
-    return without_redundant(covers, costs, greedy_order(covers, costs))
+    return without_redundant(covers, costs, greedy_order(covers, costs, coverable))
 
 
 def greedy_order(covers: CoverMatrix, costs: Ints, missing: Words | None = None) -> Ints:
@@ -328,6 +334,24 @@ def lowest(bits: np.uint64) -> int:
     """Return the position of the lowest bit set, 0 where there is none."""
     single = bits & (~bits + ONE)
     return POSITIONS[(single * SEQUENCE) >> SHIFT]  # type: ignore[no-any-return]
+
+
+def _add_counts_arrays(words: Indices, bits: Words, counts: Ints) -> None:
+    """Add to counts how often each object is in a word."""
+    for start in range(0, len(bits), UNPACKED):
+        members = elements(words[start : start + UNPACKED], bits[start : start + UNPACKED])
+        counts += np.bincount(members, minlength=len(counts))
+
+
+def _add_counts_loops(words: Indices, bits: Words, counts: Ints) -> None:
+    for k in range(len(bits)):
+        rest = bits[k]
+        while rest != NONE:
+            counts[64 * words[k] + lowest(rest)] += 1
+            rest &= rest - ONE
+
+
+add_counts = either(interpreted=_add_counts_arrays, loops=_add_counts_loops)
 
 
 def _shift_arrays(values: Ints | Floats, members: Ints, amount: float) -> None:

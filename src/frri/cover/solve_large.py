@@ -25,6 +25,7 @@ from frri.cover.matrix import (
     elements,
     greedy_cover,
     greedy_order,
+    packed,
     without_redundant,
 )
 from frri.cover.reduce import components, pack_objects, to_sparse, undominated_rows
@@ -90,7 +91,7 @@ class LargeProblem:
         """Find a greedy cover and a bound from the hardest objects."""
         self.degree = self.covers.counts()[: self.covers.n_objects]
         work.check_time()
-        self._cover = greedy_cover(self.covers, self.costs)
+        self._cover = greedy_cover(self.covers, self.costs, packed(self.degree[None] > 0)[0])
         self.lower_bound = min(1, len(self.cover))
         work.check_time()
         self._set_owners(self.cover)
