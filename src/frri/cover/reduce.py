@@ -21,6 +21,8 @@ from frri.cover.matrix import CoverMatrix, elements, pairs_of
 
 # Words unpacked, and pairs of rows compared, between two checks of the time.
 CHUNK, PAIRS = 1 << 16, 1 << 18
+# Number of pairs of row and element from which they are sorted by counting.
+MANY_PAIRS = 1 << 13
 
 
 def to_sparse(
@@ -151,7 +153,7 @@ def undominated_rows(
     if degree[objects].sum() > limit:
         return None
     order = np.lexsort((costs, -sizes))
-    owners = _sort_owners(to_sparse(covers, objects, work), order)
+    owners = _sort_owners(*pairs_of(to_sparse(covers, objects, work)), order)
     rarest = np.searchsorted(objects, rarest)
     return np.flatnonzero(~_find_superfluous(covers, rarest, owners, order, costs, work))
 
@@ -166,28 +168,38 @@ def _prepare_rows(
     degree = np.bincount(columns)
     rank = np.empty_like(degree)
     rank[np.argsort(degree, kind="stable")] = np.arange(len(degree))
+    columns = rank[columns]
     sizes = np.bincount(rows, minlength=len(costs))
     order = np.lexsort((costs, sizes if small_first else -sizes))
-    data, shape = np.ones(len(rows), dtype=np.uint8), (len(costs), len(degree))
-    matrix = sparse.coo_array((data, (rows, columns)), shape=shape).tocsr()
-    matrix = sparse.csr_array((data, rank[matrix.indices], matrix.indptr), shape=shape)
-    pairs = _sorted_pairs(matrix.tocsc().tocsr())
-    covers = CoverMatrix.from_pairs(pairs >> 32, pairs & 0xFFFFFFFF, shape)
+    pairs = _sort_pairs(rows, columns)
+    covers = CoverMatrix.from_pairs(pairs >> 32, pairs & 0xFFFFFFFF, (len(costs), len(degree)))
     rarest = np.zeros(len(costs), dtype=np.int64)
     first = np.flatnonzero(np.diff(pairs >> 32, prepend=-1))
     rarest[pairs[first] >> 32] = pairs[first] & 0xFFFFFFFF
-    return covers, rarest, _sort_owners(matrix, order), order
+    return covers, rarest, _sort_owners(rows, columns, order), order
 
 
-def _sort_owners(matrix: sparse.csr_array, order: Ints) -> Ints:
+def _sort_owners(rows: Ints, columns: Ints, order: Ints) -> Ints:
     """Return pairs of an element and the place of a row in the order, ascending."""
-    return _sorted_pairs(matrix[order].tocsc())
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return _sort_pairs(columns, place[rows])
 
 
-def _sorted_pairs(matrix: sparse.csr_array | sparse.csc_array) -> Ints:
-    """Return `row << 32 | column` of a matrix by rows, `column << 32 | row` of one by columns."""
-    sizes = np.diff(matrix.indptr)
-    return np.asarray(np.repeat(np.arange(len(sizes)) << 32, sizes) | matrix.indices)
+def _sort_pairs(first: Ints, second: Ints) -> Ints:
+    """Return pairs as `first << 32 | second` in ascending order."""
+    if len(first) < MANY_PAIRS:
+        return np.sort(first << 32 | second)
+    second, first = _sort_by_counting(second, first)
+    first, second = _sort_by_counting(first, second)
+    return first << 32 | second
+
+
+def _sort_by_counting(numbers: Ints, others: Ints) -> tuple[Ints, Ints]:
+    """Return small numbers in ascending order, and others in the same order; in linear time."""
+    row = sparse.csr_array((others, numbers, [0, len(numbers)]), shape=(1, int(numbers.max()) + 1))
+    columns = row.tocsc()
+    return np.repeat(np.arange(row.shape[1]), np.diff(columns.indptr)), columns.data
 
 
 def _find_superfluous(

@@ -120,7 +120,7 @@ class NumpyBackend:
             unknown = ranking.missing_sets(others, bits)
             for block in _blocks(start, end, 3 * n_features * len(everybody)):
                 not_above, below = ranking.lowest(others, bits, upper[:, block], lower[:, block])
-                if unknown.any():
+                if unknown is not None:
                     not_above |= unknown
                 own = orders if len(orders) == 1 else orders[block]
                 types[block] = prune(not_above, below, everybody, own, layout.rigid)
@@ -141,7 +141,7 @@ class NumpyBackend:
             parts = []
             for block in _blocks(start, end, 2 * types.shape[1] * n_words):
                 inside, below = ranking.lowest(own, own - start, upper[:, block], lower[:, block])
-                if unknown.any():
+                if unknown is not None:
                     inside |= unknown
                 inside &= np.invert(below, out=below)
                 by_row = np.ascontiguousarray(np.bitwise_and.reduce(inside, axis=0).T)
@@ -215,10 +215,11 @@ class Ranking:
         n_words = (int(bits[-1]) >> 6) + 1
         # One slot per count that occurs; a target enters at the first count above its rank.
         occurs = np.zeros((n_features, n_rows + 1), dtype=np.int8)
+        origin = np.arange(0, occurs.size, n_rows + 1)[:, None]
         for count in counts:
-            np.put_along_axis(occurs, count, 1, axis=1)
+            occurs.ravel()[origin + count] = 1
         slots = np.cumsum(occurs, axis=1, dtype=np.int64)
-        entry = np.take_along_axis(slots, self.ranks[:, targets], axis=1)
+        entry = slots.ravel().take(origin + self.ranks[:, targets])
         sets = np.zeros((n_features, n_words, int(slots[:, -1].max()) + 1), dtype=np.uint64)
         entry += (np.arange(n_features)[:, None] * n_words + (bits >> 6)) * sets.shape[2]
         np.add.at(sets.reshape(-1), entry.ravel(), np.tile(single_bits(bits), n_features))
@@ -226,14 +227,16 @@ class Ranking:
         found = []
         for count in counts:
             chosen = np.empty((n_features, n_words, count.shape[1]), dtype=np.uint64)
-            slot = np.take_along_axis(slots, count, axis=1) - 1
+            slot = slots.ravel().take(origin + count) - 1
             for k in range(n_features):
                 np.take(sets[k], slot[k], axis=1, out=chosen[k], mode="clip")
             found.append(chosen)
         return found
 
-    def missing_sets(self, targets: Ints, bits: Ints) -> Words:
-        """Return which target rows miss each feature, of shape (n_features, n_words, 1)."""
+    def missing_sets(self, targets: Ints, bits: Ints) -> Words | None:
+        """Return which target rows miss each feature, of shape (n_features, n_words, 1), if any."""
+        if not self.missing.any():
+            return None
         words = np.zeros((len(self.columns), (int(bits[-1]) >> 6) + 1, 1), dtype=np.uint64)
         feature, target = np.nonzero(self.missing[:, targets])
         np.add.at(words[:, :, 0], (feature, bits[target] >> 6), single_bits(bits[target]))

@@ -112,15 +112,17 @@ class NumericCondition(Condition):
 
     def __post_init__(self) -> None:
         low, core_low, core_high, high = self.trapezoid
-        where = f"the condition on {self.attribute!r}"
         if not low <= core_low <= core_high <= high:  # nor NaN
             order = "(support_low <= core_low <= core_high <= support_high)"
+            where = f"the condition on {self.attribute!r}"
             raise ValueError(f"The bounds of {where} must ascend {order}, got {self.trapezoid}.")
         if core_low == inf or core_high == -inf:
-            raise ValueError(f"T{where[1:]} holds for no finite value.")
+            raise ValueError(f"The condition on {self.attribute!r} holds for no finite value.")
         if low == -inf != core_low or high == inf != core_high:
             remedy = "give the side a finite support or open its core as well"
-            raise ValueError(f"T{where[1:]} cannot fade towards infinity: {remedy}.")
+            raise ValueError(
+                f"The condition on {self.attribute!r} cannot fade towards infinity: {remedy}."
+            )
 
     @classmethod
     def below(cls, attribute: str, bound: float) -> "NumericCondition":
