@@ -21,7 +21,7 @@ Indices = NDArray[np.int32]
 
 # Words counted at a time, and those unpacked to be counted by object.
 CHUNK, UNPACKED = 1 << 20, 1 << 14
-# Number of words from which they are counted by kernels that must be compiled, or only loaded.
+# Numbers of words from which objects are counted by a kernel: one to be compiled, one to be loaded.
 COMPILED_FROM, LOADED_FROM = 20_000_000, 2_000_000
 # In a greedy cover: bits of a key for the rank among candidates of equal gains, and number of
 # candidates whose gains are counted together.
@@ -106,13 +106,11 @@ class CoverMatrix:
 
     def counts(self) -> Ints:
         """Count the candidates that cover each object; whole words."""
-        counts, module = (
-            np.zeros(-(-self.n_objects // 64) * 64, dtype=np.int64),
-            sys.modules[__name__],
-        )
+        counts = np.zeros(-(-self.n_objects // 64) * 64, dtype=np.int64)
+        module = sys.modules[__name__]
         fast = pays(module, len(self.bits), compiled_from=COMPILED_FROM, loaded_from=LOADED_FROM)
-        add = compiled(module).add_counts if fast else add_counts
-        add(self.words, self.bits, counts)
+        form: Any = compiled(module) if fast else module
+        form.add_counts(self.words, self.bits, counts)
         return counts
 
     def union(self) -> Flags:

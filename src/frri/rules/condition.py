@@ -114,8 +114,10 @@ class NumericCondition(Condition):
         low, core_low, core_high, high = self.trapezoid
         if not low <= core_low <= core_high <= high:  # nor NaN
             order = "(support_low <= core_low <= core_high <= support_high)"
-            where = f"the condition on {self.attribute!r}"
-            raise ValueError(f"The bounds of {where} must ascend {order}, got {self.trapezoid}.")
+            raise ValueError(
+                f"The bounds of the condition on {self.attribute!r} must ascend {order}, "
+                f"got {self.trapezoid}."
+            )
         if core_low == inf or core_high == -inf:
             raise ValueError(f"The condition on {self.attribute!r} holds for no finite value.")
         if low == -inf != core_low or high == inf != core_high:
